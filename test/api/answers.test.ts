@@ -12,8 +12,8 @@ import { apiKey, requestId, startApi, type TestApi } from './setup.ts'
 recordForFaultTable('endless', 'shown whole', { titles: /without an end/ })
 expectNoProcessFaults()
 
-/** One call against a server that always answers with these bytes. */
-async function against<T>(bytes: Buffer, call: (api: TestApi) => Promise<T>): Promise<T> {
+/** Makes one call to a server that always answers with these bytes. */
+async function callAgainst<T>(bytes: Buffer, call: (api: TestApi) => Promise<T>): Promise<T> {
   await using server = await startRawServer({ onRequest: (socket: Socket) => socket.write(bytes) })
   await using api = startApi(server.origin)
   return await call(api)
@@ -59,28 +59,30 @@ const request = {
   ],
 }
 
-test('a request comes out as it came in; referee_id a string or an integer', async () => {
-  expect(await against(enveloped(200, request), (api) => api.getRequest(requestId))).toEqual(request)
+test('a request is returned unchanged; a referee_id may be a string or an integer', async () => {
+  expect(await callAgainst(enveloped(200, request), (api) => api.getRequest(requestId))).toEqual(request)
 })
 
-test('unknown keys and unknown values of a status pass, and stay', async () => {
-  const newer = {
+test('unknown keys and unknown statuses are accepted and returned', async () => {
+  const newerRequest = {
     ...request,
     status: 'ON_HOLD',
     priority: 'high',
     checks: [{ id: null, type: 'biometric', status: 'QUEUED', score: 3 }],
   }
-  expect(await against(enveloped(200, newer), (api) => api.getRequest(requestId))).toEqual(newer)
+  expect(await callAgainst(enveloped(200, newerRequest), (api) => api.getRequest(requestId))).toEqual(
+    newerRequest,
+  )
 })
 
-test('an envelope with keys of a later version passes', async () => {
+test('an envelope with keys of a later version is accepted', async () => {
   const body = JSON.stringify({ data: { status: 'up' }, status_message: 'ok', message: '', trace_id: 'x' })
-  expect(await against(answer(200, {}, body), (api) => api.ping())).toMatchObject({ status: 'up' })
+  expect(await callAgainst(answer(200, {}, body), (api) => api.ping())).toMatchObject({ status: 'up' })
 })
 
-test('a byte order mark before the JSON is no harm', async () => {
+test('a byte order mark before the JSON is ignored', async () => {
   const body = `\uFEFF${JSON.stringify({ data: { users: [] }, status_message: 'ok', message: '' })}`
-  expect(await against(answer(200, {}, body), (api) => api.listUsers())).toEqual([])
+  expect(await callAgainst(answer(200, {}, body), (api) => api.listUsers())).toEqual([])
 })
 
 const user = {
@@ -155,8 +157,8 @@ test.each<[string, unknown, (api: TestApi) => Promise<unknown>, string]>([
     'data.users.0.permissions',
   ],
   ['a ping without a status', {}, (api) => api.ping(), 'data.status'],
-])('%s: an error that names the path', async (_name, data, call, field) => {
-  await expect(against(enveloped(200, data), call)).rejects.toMatchObject({
+])('the error for %s names the path of the field', async (_name, data, call, field) => {
+  await expect(callAgainst(enveloped(200, data), call)).rejects.toMatchObject({
     code: 'unavailable',
     status: 200,
     field,
@@ -164,7 +166,7 @@ test.each<[string, unknown, (api: TestApi) => Promise<unknown>, string]>([
   })
 })
 
-const notTheService: [string, Buffer][] = [
+const foreignAnswers: [string, Buffer][] = [
   ['an empty body', answer(200)],
   ['a login page', answer(200, { 'content-type': 'text/html' }, '<!doctype html><title>Sign in</title>')],
   ['JSON without the envelope', answer(200, {}, '{"users":[]}')],
@@ -178,7 +180,7 @@ const notTheService: [string, Buffer][] = [
   ['half of its JSON', answer(200, {}, '{"data":{"users":[]},"status_message":"ok","mess')],
   ['two JSON documents', answer(200, {}, '{"data":{"users":[]},"status_message":"ok","message":""}{}')],
   [
-    'UTF-8 that is none',
+    'invalid UTF-8',
     answer(
       200,
       {},
@@ -195,16 +197,20 @@ const notTheService: [string, Buffer][] = [
   ],
 ]
 
-test.each(notTheService)('a 200 with %s is not the service’s', async (_name, bytes) => {
-  await expect(against(bytes, (api) => api.listUsers())).rejects.toMatchObject({
-    code: 'unavailable',
-    status: 200,
-    message: 'the answer does not come from the service: it has no envelope {data, status_message, message}',
-    hint: 'Check the base URL: something other than the service may have answered.',
-  })
-})
+test.each(foreignAnswers)(
+  'a 200 with %s is reported as an answer that does not come from the service',
+  async (_name, bytes) => {
+    await expect(callAgainst(bytes, (api) => api.listUsers())).rejects.toMatchObject({
+      code: 'unavailable',
+      status: 200,
+      message:
+        'the answer does not come from the service: it has no envelope {data, status_message, message}',
+      hint: 'Check the base URL: something other than the service may have answered.',
+    })
+  },
+)
 
-test('a 502 of HTML is a failing service, tried 4 times', async () => {
+test('a 502 with HTML is reported as a failure of the service, after 4 attempts', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(answer(502, { 'content-type': 'text/html' }, '<h1>Bad Gateway</h1>')),
   })
@@ -218,18 +224,21 @@ test('a 502 of HTML is a failing service, tried 4 times', async () => {
   expect(api.retries.map((event) => event.kind)).toEqual(['retry', 'retry', 'retry'])
 })
 
-test.each([401, 403, 404])('a %i of HTML was answered by something else', async (status) => {
-  await expect(
-    against(answer(status, { 'content-type': 'text/html' }, '<h1>No</h1>'), (api) => api.listUsers()),
-  ).rejects.toMatchObject({
-    code: 'unavailable',
-    status,
-    message: expect.stringContaining('does not come from the service'),
-  })
-})
+test.each([401, 403, 404])(
+  'a %i with HTML is reported as an answer that does not come from the service',
+  async (status) => {
+    await expect(
+      callAgainst(answer(status, { 'content-type': 'text/html' }, '<h1>No</h1>'), (api) => api.listUsers()),
+    ).rejects.toMatchObject({
+      code: 'unavailable',
+      status,
+      message: expect.stringContaining('does not come from the service'),
+    })
+  },
+)
 
-test('a success that the document does not know is none', async () => {
-  await expect(against(enveloped(202, { users: [] }), (api) => api.listUsers())).rejects.toMatchObject({
+test('a 2xx status that the document does not have is an error', async () => {
+  await expect(callAgainst(enveloped(202, { users: [] }), (api) => api.listUsers())).rejects.toMatchObject({
     code: 'unavailable',
     status: 202,
   })
@@ -241,7 +250,7 @@ test('fields called __proto__ and constructor are fields, and no prototype chang
   const data = `{"id":7,"fields":{"recipient":{"first_name":${part},"last_name":${part},"email":${part},"phone":${part}},
     "additional_information":[{"display_name":"D","code":"c","fields":{"__proto__":${field},"constructor":${field},"toString":${field}}}]}}`
   const bytes = answer(200, {}, `{"data":${data},"status_message":"ok","message":""}`)
-  const schema = await against(bytes, (api) => api.packageSchema(7))
+  const schema = await callAgainst(bytes, (api) => api.packageSchema(7))
   const fields = schema.fields.additional_information[0]?.fields ?? {}
   expect(Object.keys(fields)).toEqual(['__proto__', 'constructor', 'toString'])
   expect(Object.getPrototypeOf(fields)).toBeNull()
@@ -260,21 +269,24 @@ test('a wrong field of a schema is named by its path', async () => {
       ],
     },
   }
-  await expect(against(enveloped(200, data), (api) => api.packageSchema(7))).rejects.toMatchObject({
+  await expect(callAgainst(enveloped(200, data), (api) => api.packageSchema(7))).rejects.toMatchObject({
     field: 'data.fields.additional_information.0.fields.start.description',
   })
 })
 
 test.each([
-  ['the end of what is read of it', 150_000],
-  ['the end of what is used of it', 100_000],
-])('of a message without an end the start is used, and no part of a key at %s', async (_where, at) => {
-  const start = 'x '.repeat(at / 2 - 8)
-  const message = `${start}${apiKey}${' %2525'.repeat(200_000)}`
-  const body = JSON.stringify({ data: null, status_message: 'client_error', message })
-  const bytes = answer(400, { 'content-type': 'application/json' }, body)
-  const error = await against(bytes, (api) => api.listPackages()).catch((failure: unknown) => failure)
-  const text = String(error)
-  expect(text.length).toBeLessThanOrEqual(101_000)
-  expect(text).not.toContain(apiKey.slice(0, 8))
-})
+  ['the end of the part that is read', 150_000],
+  ['the end of the part that is used', 100_000],
+])(
+  'only the start of a message without an end is used, and no part of a key at %s',
+  async (_where, position) => {
+    const start = 'x '.repeat(position / 2 - 8)
+    const message = `${start}${apiKey}${' %2525'.repeat(200_000)}`
+    const body = JSON.stringify({ data: null, status_message: 'client_error', message })
+    const bytes = answer(400, { 'content-type': 'application/json' }, body)
+    const error = await callAgainst(bytes, (api) => api.listPackages()).catch((failure: unknown) => failure)
+    const text = String(error)
+    expect(text.length).toBeLessThanOrEqual(101_000)
+    expect(text).not.toContain(apiKey.slice(0, 8))
+  },
+)

@@ -8,14 +8,14 @@ import { apiKey, requestId, startApi, userEmail } from './setup.ts'
 
 expectNoProcessFaults()
 
-const anything = { status: 'up', packages: [], users: [] }
+const anyData = { status: 'up', packages: [], users: [] }
 
-/** The first line and the key header of every request that a call makes. */
-async function sentBy(
+/** Returns the first line and the credentials of each request that a call sends. */
+async function listSentRequests(
   call: (api: ReturnType<typeof startApi>) => Promise<unknown>,
   prefix = '',
 ): Promise<string[]> {
-  await using server = await startRawServer({ onRequest: (socket) => socket.write(enveloped(200, anything)) })
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(enveloped(200, anyData)) })
   await using api = startApi(server.origin + prefix)
   await call(api).catch(() => undefined)
   return server.requests.map((text) => {
@@ -27,7 +27,7 @@ async function sentBy(
 
 const withKey = `${apiKey} ${userEmail}`
 
-test.each<[string, Parameters<typeof sentBy>[0], string]>([
+test.each<[string, Parameters<typeof listSentRequests>[0], string]>([
   ['ping, without a key', (api) => api.ping(), 'GET /v1/ping HTTP/1.1 no key'],
   ['all packages', (api) => api.listPackages(), `GET /v1/packages HTTP/1.1 ${withKey}`],
   [
@@ -37,26 +37,26 @@ test.each<[string, Parameters<typeof sentBy>[0], string]>([
   ],
   ['a package by id', (api) => api.listPackages({ id: 7 }), `GET /v1/packages?id=7 HTTP/1.1 ${withKey}`],
   [
-    'by both',
+    'packages by status and id',
     (api) => api.listPackages({ status: 'disabled', id: 7 }),
     `GET /v1/packages?status=disabled&id=7 HTTP/1.1 ${withKey}`,
   ],
   ['a schema', (api) => api.packageSchema(7), `GET /v1/packages/7/schema HTTP/1.1 ${withKey}`],
   ['a request', (api) => api.getRequest(requestId), `GET /v1/requests/${requestId} HTTP/1.1 ${withKey}`],
   ['users', (api) => api.listUsers(), `GET /v1/users HTTP/1.1 ${withKey}`],
-])('%s', async (_name, call, line) => {
-  expect(await sentBy(call)).toEqual([line])
+])('the call sends one request: %s', async (_name, call, line) => {
+  expect(await listSentRequests(call)).toEqual([line])
 })
 
 test('a base URL may have a path before the version', async () => {
-  expect(await sentBy((api) => api.listUsers(), '/gateway/checks')).toEqual([
+  expect(await listSentRequests((api) => api.listUsers(), '/gateway/checks')).toEqual([
     `GET /gateway/checks/v1/users HTTP/1.1 ${withKey}`,
   ])
 })
 
-test.each(['..', '.', '', '\uD800'])('an id of %j leads nowhere: nothing is sent', async (id) => {
-  expect(await sentBy((api) => api.getRequest(id))).toEqual([])
-  expect(await sentBy((api) => api.openReport({ checkId: requestId, refereeId: id }))).toEqual([])
+test.each(['..', '.', '', '\uD800'])('with the id %j nothing is sent', async (id) => {
+  expect(await listSentRequests((api) => api.getRequest(id))).toEqual([])
+  expect(await listSentRequests((api) => api.openReport({ checkId: requestId, refereeId: id }))).toEqual([])
 })
 
 test.each([
@@ -64,8 +64,8 @@ test.each([
   ['a?t=1#x', 'a%3Ft%3D1%23x'],
   ['%2e%2e', '%252e%252e'],
   ['é 1', '%C3%A9%201'],
-])('an id of %j stays one segment of the path', async (id, encoded) => {
-  expect(await sentBy((api) => api.getRequest(id))).toEqual([
+])('the id %j stays one segment of the path', async (id, encoded) => {
+  expect(await listSentRequests((api) => api.getRequest(id))).toEqual([
     `GET /v1/requests/${encoded} HTTP/1.1 ${withKey}`,
   ])
 })
@@ -76,7 +76,7 @@ test('a read that fails for a while succeeds, and each wait is reported', async 
       if (count === 1) socket.destroy()
       else if (count === 2) socket.write(enveloped(503, null))
       else if (count === 3) socket.write(enveloped(429, null, '', { 'retry-after': '7' }))
-      else socket.write(enveloped(200, anything))
+      else socket.write(enveloped(200, anyData))
     },
   })
   await using api = startApi(server.origin)
@@ -95,7 +95,7 @@ test('a read that fails for a while succeeds, and each wait is reported', async 
   expect(api.exchanges.map(({ status }) => status)).toEqual([undefined, 503, 429, 200])
 })
 
-test('a 429 that may not be waited for is exit 6, with the seconds', async () => {
+test('a 429 whose wait exceeds the budget is a throttled error with the seconds', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(enveloped(429, null, 'rate limit exceeded', { 'retry-after': '59' })),
   })
@@ -104,26 +104,26 @@ test('a 429 that may not be waited for is exit 6, with the seconds', async () =>
   expect(server.requests).toHaveLength(1)
 })
 
-test('given up in a wait: at once, with the caller’s reason', async () => {
-  const stop = new AbortController()
+test('an abort during a wait ends the call at once, with the reason of the caller', async () => {
+  const controller = new AbortController()
   const reason = new Error('stopped')
   await using server = await startRawServer({
-    onRequest: (socket) => socket.write(enveloped(500, null), () => stop.abort(reason)),
+    onRequest: (socket) => socket.write(enveloped(500, null), () => controller.abort(reason)),
   })
   await using api = startApi(server.origin)
-  await expect(api.listUsers(stop.signal)).rejects.toBe(reason)
+  await expect(api.listUsers(controller.signal)).rejects.toBe(reason)
   expect(server.requests).toHaveLength(1)
 })
 
-test('the latency of a ping is that of the exchange that was answered, without the waits', async () => {
+test('the latency of a ping is that of the successful exchange, without the waits before it', async () => {
   await using server = await startRawServer({
-    onRequest: (socket, _request, count) => socket.write(enveloped(count < 3 ? 500 : 200, anything)),
+    onRequest: (socket, _request, count) => socket.write(enveloped(count < 3 ? 500 : 200, anyData)),
   })
   await using api = startApi(server.origin)
   const { status, latency_ms: latency } = await api.ping()
   expect(status).toBe('up')
   expect(Number.isInteger(latency)).toBe(true)
-  // The two waits before it were 1,125 ms of the clock.
+  // The two waits before the successful exchange took 1,125 ms of the test clock.
   expect(api.clock.monotonic()).toBe(1_125)
   expect(latency).toBeLessThan(1_125)
 })

@@ -6,7 +6,7 @@ import { answer, enveloped, type RawServerOptions, startRawServer } from '../htt
 import { expectNoProcessFaults, startClient } from '../http/setup.ts'
 import { apiKey, requestId, startApi, userEmail } from './setup.ts'
 
-/** What a create came to, as ordering-protocol reads it: unsent, lost or answered; never a throw. */
+/** The outcome of createRequest is unsent, lost or answered (src/docs/ordering.md). The function never throws. */
 
 expectNoProcessFaults()
 
@@ -19,7 +19,7 @@ async function createAgainst(options: RawServerOptions) {
   return { outcome, requests: server.requests, connections: server.connections, sleeps: api.clock.sleeps }
 }
 
-test('one POST with the documented headers and the exact bytes', async () => {
+test('createRequest sends one POST with the documented headers and the exact bytes', async () => {
   const { outcome, requests } = await createAgainst({
     onRequest: (socket) => socket.write(enveloped(201, { request_id: requestId, status: 'RECEIVED' })),
   })
@@ -30,8 +30,8 @@ test('one POST with the documented headers and the exact bytes', async () => {
     retryAfter: undefined,
     error: undefined,
   })
-  const [head = '', sent] = (requests[0] ?? '').split('\r\n\r\n')
-  expect(sent).toBe(body.toString())
+  const [head = '', sentBody] = (requests[0] ?? '').split('\r\n\r\n')
+  expect(sentBody).toBe(body.toString())
   const lines = head.split('\r\n').map((line) => line.replace(/^[^:]+:/, (name) => name.toLowerCase()))
   expect(lines[0]).toBe('POST /v1/requests HTTP/1.1')
   expect(lines).toEqual(
@@ -56,33 +56,36 @@ test.each([
   [503, 'unavailable', ''],
   [302, 'unavailable', ''],
   [408, 'unavailable', 'timeout'],
-])('a %i is answered once, with its error, and never repeated', async (status, code, message) => {
-  const { outcome, requests, sleeps } = await createAgainst({
-    onRequest: (socket) => socket.write(enveloped(status, null, message, { 'retry-after': '17' })),
-  })
-  expect(outcome).toMatchObject({
-    kind: 'answered',
-    status,
-    envelope: { data: null, message },
-    retryAfter: '17',
-    error: { code, status },
-  })
-  expect(requests).toHaveLength(1)
-  expect(sleeps).toEqual([])
-})
+])(
+  'a %i is an answered outcome with its error, and the order is not repeated',
+  async (status, code, message) => {
+    const { outcome, requests, sleeps } = await createAgainst({
+      onRequest: (socket) => socket.write(enveloped(status, null, message, { 'retry-after': '17' })),
+    })
+    expect(outcome).toMatchObject({
+      kind: 'answered',
+      status,
+      envelope: { data: null, message },
+      retryAfter: '17',
+      error: { code, status },
+    })
+    expect(requests).toHaveLength(1)
+    expect(sleeps).toEqual([])
+  },
+)
 
-test('a 400 names its field, a 404 says where to look, a 429 how long to wait', async () => {
-  const refusal = async (status: number, message: string) => {
+test('the error for a 400 has the field, for a 404 a hint to list packages, and for a 429 the wait', async () => {
+  const readError = async (status: number, message: string) => {
     const { outcome } = await createAgainst({
       onRequest: (socket) => socket.write(enveloped(status, null, message, { 'retry-after': '17' })),
     })
     return outcome.kind === 'answered' ? outcome.error : undefined
   }
-  expect(await refusal(400, 'recipient.phone: not E.164')).toMatchObject({ field: 'recipient.phone' })
-  expect(await refusal(404, 'resource not found')).toMatchObject({
+  expect(await readError(400, 'recipient.phone: not E.164')).toMatchObject({ field: 'recipient.phone' })
+  expect(await readError(404, 'resource not found')).toMatchObject({
     hint: 'List the packages that can be ordered with: refcheck packages list --status active',
   })
-  expect(await refusal(429, 'rate limit exceeded')).toMatchObject({ retryAfter: 17 })
+  expect(await readError(429, 'rate limit exceeded')).toMatchObject({ retryAfter: 17 })
 })
 
 test.each([
@@ -90,10 +93,13 @@ test.each([
   ['a 201 without a body', answer(201), 201],
   ['a 200', enveloped(200, { request_id: requestId, status: 'RECEIVED' }), 200],
   ['a 202', enveloped(202, { request_id: requestId, status: 'RECEIVED' }), 202],
-])('%s is forwarded as it is: what it means is decided elsewhere', async (_name, bytes, status) => {
-  const { outcome } = await createAgainst({ onRequest: (socket) => socket.write(bytes) })
-  expect(outcome).toMatchObject({ kind: 'answered', status, error: undefined })
-})
+])(
+  '%s is an answered outcome without an error, because the caller decides what it means',
+  async (_name, bytes, status) => {
+    const { outcome } = await createAgainst({ onRequest: (socket) => socket.write(bytes) })
+    expect(outcome).toMatchObject({ kind: 'answered', status, error: undefined })
+  },
+)
 
 test.each<[string, RawServerOptions]>([
   ['closes at once', { onConnection: (socket) => socket.destroy() }],
@@ -103,14 +109,14 @@ test.each<[string, RawServerOptions]>([
     'answers in gzip',
     { onRequest: (socket) => socket.write(answer(201, { 'content-encoding': 'gzip' }, 'x')) },
   ],
-])('a service that %s: lost, and not sent again', async (_name, options) => {
+])('if the service %s, the outcome is lost, and the order is not sent again', async (_name, options) => {
   const { outcome, connections, sleeps } = await createAgainst(options)
   expect(outcome).toMatchObject({ kind: 'lost', error: { code: 'unavailable' } })
   expect(connections).toBe(1)
   expect(sleeps).toEqual([])
 })
 
-test('a service that is not there: unsent', async () => {
+test('if the connection is refused, the outcome is unsent', async () => {
   let origin: string
   {
     await using server = await startRawServer()
@@ -123,21 +129,21 @@ test('a service that is not there: unsent', async () => {
   })
 })
 
-test('given up before and after it left: unsent, lost', async () => {
-  await using server = await startRawServer({ onRequest: () => stop.abort(new Error('stopped')) })
+test('an abort before sending gives an unsent outcome, and an abort after sending a lost one', async () => {
+  await using server = await startRawServer({ onRequest: () => controller.abort(new Error('stopped')) })
   await using api = startApi(server.origin)
-  const stop = new AbortController()
+  const controller = new AbortController()
   expect(await api.createRequest(body, AbortSignal.abort(new Error('stopped')))).toMatchObject({
     kind: 'unsent',
   })
   expect(server.connections).toBe(0)
-  expect(await api.createRequest(body, stop.signal)).toMatchObject({ kind: 'lost' })
+  expect(await api.createRequest(body, controller.signal)).toMatchObject({ kind: 'lost' })
 })
 
 test.each([
   ['a base URL in clear text', 'http://service.test', { apiKey, userEmail }, {}, 'usage'],
   [
-    'an e-mail that no header carries',
+    'an e-mail that no header can contain',
     'https://service.test',
     { apiKey, userEmail: 'ü@example.com' },
     {},
@@ -159,14 +165,14 @@ test.each([
   ],
   ['no key', 'https://service.test', undefined, {}, 'internal'],
   [
-    'a proxy that is none',
+    'an invalid proxy URL',
     'https://service.test',
     { apiKey, userEmail },
     { HTTPS_PROXY: 'gopher://x' },
     'usage',
   ],
 ])(
-  '%s: unsent, with an error of its own and without the key',
+  'with %s the outcome is unsent, with an error that does not contain the key',
   async (_name, baseUrl, credentials, env, code) => {
     await using http = startClient({ env })
     await using api = startApi(baseUrl, { http, credentials })
@@ -176,7 +182,7 @@ test.each([
   },
 )
 
-test('a proxy that refuses: unsent', async () => {
+test('if the proxy refuses the connection, the outcome is unsent', async () => {
   await using proxy = await startConnectProxy({ refuseStatus: 403 })
   await using http = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   await using api = startApi('https://service.test', { http })
@@ -184,10 +190,10 @@ test('a proxy that refuses: unsent', async () => {
   expect(proxy.connectTargets).toHaveLength(1)
 })
 
-test('a fault of ours in between counts as sent: careful, never a throw', async () => {
+test('an internal error during the call gives a lost outcome, because the order may have been sent', async () => {
   const http = startClient()
   const broken = Object.assign(Object.create(http) as typeof http, {
-    sendOnce: () => Promise.reject(new TypeError('a fault of ours')),
+    sendOnce: () => Promise.reject(new TypeError('an internal error')),
   })
   await using api = startApi('https://service.test', { http: broken })
   const outcome = await api.createRequest(body)

@@ -38,14 +38,17 @@ test.each([
   expect(error.hint).toMatch(/\S/)
 })
 
-test.each([400, 401, 403, 404, 408, 422])('a %i without the envelope is not the service’s', (status) => {
-  expect(responseError({ status, envelope: undefined })).toMatchObject({
-    code: 'unavailable',
-    status,
-    message: `the answer (${status}) does not come from the service: it has no envelope`,
-    hint: 'Check the base URL: something between this machine and the service may have answered.',
-  })
-})
+test.each([400, 401, 403, 404, 408, 422])(
+  'a %i without the envelope is reported as an answer that does not come from the service',
+  (status) => {
+    expect(responseError({ status, envelope: undefined })).toMatchObject({
+      code: 'unavailable',
+      status,
+      message: `the answer (${status}) does not come from the service: it has no envelope`,
+      hint: 'Check the base URL: something between this machine and the service may have answered.',
+    })
+  },
+)
 
 test.each([
   [429, 'throttled'],
@@ -56,7 +59,7 @@ test.each([
   expect(responseError({ status, envelope: undefined })).toMatchObject({ code, status })
 })
 
-test('the service’s own message is reported as it is', () => {
+test('the message of the service becomes the message of the error', () => {
   expect(responseError({ status: 401, envelope: envelopeOf(' invalid API key\n') }).message).toBe(
     'invalid API key',
   )
@@ -76,14 +79,14 @@ test.each([
   expect(responseError({ status, envelope: envelopeOf('') }).message).toBe(message)
 })
 
-test('a redirect says that none is followed, and how to fix it', () => {
+test('the error for a redirect says that redirects are not followed, and has a hint', () => {
   expect(responseError({ status: 302, envelope: undefined })).toMatchObject({
     message: 'the service answered with a redirect (302); redirects are not followed',
     hint: 'Set the base URL to the service’s own address.',
   })
 })
 
-test('a 429 says how long to wait', () => {
+test('the error for a 429 says how long to wait', () => {
   expect(
     responseError({ status: 429, envelope: envelopeOf('rate limit exceeded'), retryAfter: 42 }),
   ).toMatchObject({
@@ -95,7 +98,7 @@ test('a 429 says how long to wait', () => {
   })
 })
 
-test('an endpoint knows better what a 401 or a 404 means', () => {
+test('the hints of an endpoint replace the general hints for a 401 or a 404', () => {
   const hints = { 401: 'read again', 404: 'not ready' }
   expect(responseError({ status: 401, envelope: envelopeOf('x'), hints }).hint).toBe('read again')
   expect(responseError({ status: 404, envelope: envelopeOf('x'), hints }).hint).toBe('not ready')
@@ -115,7 +118,7 @@ test.each([
   [': nothing before', undefined],
   ['', undefined],
   [`${'a'.repeat(201)}: too long to be a path`, undefined],
-])('the field a 400 names: %j → %j', (message, field) => {
+])('the field that the message of a 400 names: %j → %j', (message, field) => {
   expect(fieldOfMessage(message)).toBe(field)
   expect(responseError({ status: 400, envelope: envelopeOf(message) }).field).toBe(field)
 })
@@ -138,11 +141,11 @@ test.each([
   ['', 'unknown'],
   ['Forbidden', 'unknown'],
   ['Access was patrolled and industrial', 'unknown'],
-] as const)('why a 403: %j → %s', (message, cause) => {
+] as const)('the cause of a 403 that its message names: %j → %s', (message, cause) => {
   expect(forbiddenCause(message)).toBe(cause)
 })
 
-test('each cause of a 403 has its own advice', () => {
+test('each cause of a 403 has a different hint', () => {
   const messages = [
     'no credits',
     'trial expired',
@@ -157,7 +160,7 @@ test('each cause of a 403 has its own advice', () => {
 })
 
 test.each(['a', 'a.', 'a: ', ' member', 'subscri', ' '])(
-  'a message of %j a million times ends: a quadratic expression would not within the time a test has',
+  'a message of %j repeated a million times is read before the test times out, as it would not be in quadratic time',
   (piece) => {
     const envelope = envelopeOf(piece.repeat(1_000_000))
     expect(responseError({ status: 400, envelope }).code).toBe('invalid_input')

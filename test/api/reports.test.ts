@@ -15,8 +15,8 @@ const document = answer(200, { 'content-type': 'application/pdf' }, pdf)
 test('a download by key sends both headers and no token, and returns the bytes unchanged', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
   await using api = startApi(server.origin)
-  const whole = await api.openReport({ checkId })
-  expect(await collect(whole.body)).toEqual(pdf)
+  const stream = await api.openReport({ checkId })
+  expect(await collect(stream.body)).toEqual(pdf)
   await collect((await api.openReport({ checkId, refereeId: 'r 1' })).body)
   expect(server.requests.map((text) => text.split('\r\n')[0])).toEqual([
     `GET /v1/reports/${checkId} HTTP/1.1`,
@@ -153,10 +153,10 @@ test('an error response that never ends is read up to one megabyte, then its con
     onRequest: (socket) => {
       socket.write('HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n')
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
-      const more = (): void => {
-        if (!socket.destroyed) socket.write(chunk, more)
+      const writeMore = (): void => {
+        if (!socket.destroyed) socket.write(chunk, writeMore)
       }
-      more()
+      writeMore()
     },
   })
   await using api = startApi(server.origin)

@@ -10,7 +10,7 @@ export const userEmail = 'casey@example.com'
 export const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
 export const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
 
-const middling: Random = { uuid: () => '', bytes: (count) => Buffer.alloc(count), fraction: () => 0.5 }
+const fixedRandom: Random = { uuid: () => '', bytes: (count) => Buffer.alloc(count), fraction: () => 0.5 }
 
 export interface TestApi extends Api, AsyncDisposable {
   readonly clock: ManualClock
@@ -18,7 +18,7 @@ export interface TestApi extends Api, AsyncDisposable {
   readonly exchanges: readonly ExchangeReport[]
 }
 
-/** The service at a base URL, on a clock whose waits end at once. */
+/** Returns a client of the service at a base URL, with a clock whose waits end at once. */
 export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {}): TestApi {
   const clock = new ManualClock({ auto: true })
   const retries: RetryEvent[] = []
@@ -27,7 +27,7 @@ export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {
   const api = connectApi({
     http,
     clock,
-    random: middling,
+    random: fixedRandom,
     baseUrl,
     credentials: { apiKey, userEmail },
     budgetMs: 120_000,

@@ -18,7 +18,7 @@ const order: NewRequest = {
   package_id: 102,
   recipient: { first_name: 'Priya', last_name: 'Shah', email: 'priya@example.com', phone: '+61412345678' },
 }
-const missing = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+const unknownId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
 let sandbox: Sandbox
 beforeAll(async () => {
@@ -40,8 +40,8 @@ async function withClient<T>(
   }
 }
 
-/** The error of a call that must fail. */
-async function failure(call: () => unknown): Promise<RefcheckError> {
+/** Returns the error of a call that must fail. */
+async function catchError(call: () => unknown): Promise<RefcheckError> {
   try {
     await call()
   } catch (error) {
@@ -71,12 +71,12 @@ test.each<[option: string, options: object]>([
   ['onResponse', { onResponse: 'log' }],
   ['dispatcher', { dispatcher: {} }],
   ['dispatcher', { dispatcher: null }],
-])('an option that cannot be is refused by its name: %s of %j', async (option, options) => {
+])('an invalid option is refused, and the error names it: %s of %j', async (option, options) => {
   const { baseUrl, apiKey, userEmail } = sandbox
-  const refused = await failure(() => createClient({ baseUrl, apiKey, userEmail, ...options }))
-  expect(refused).toBeInstanceOf(InvalidInputError)
-  expect(refused).toMatchObject({ code: 'invalid_input', field: option })
-  expect(refused.message).toContain(option)
+  const error = await catchError(() => createClient({ baseUrl, apiKey, userEmail, ...options }))
+  expect(error).toBeInstanceOf(InvalidInputError)
+  expect(error).toMatchObject({ code: 'invalid_input', field: option })
+  expect(error.message).toContain(option)
 })
 
 test.each<[field: string, call: (client: Client) => unknown]>([
@@ -90,34 +90,34 @@ test.each<[field: string, call: (client: Client) => unknown]>([
     'recipient.phone',
     (client) => client.createRequest({ ...order, recipient: { ...order.recipient, phone: '12' } }),
   ],
-])('an argument that cannot be is refused, and nothing is sent: %s', async (field, call) => {
-  const refused = await withClient((client) => failure(() => call(client)))
-  expect(refused).toMatchObject({ code: 'invalid_input', field, hint: 'Nothing was sent.' })
+])('an invalid argument is refused, and nothing is sent: %s', async (field, call) => {
+  const error = await withClient((client) => catchError(() => call(client)))
+  expect(error).toMatchObject({ code: 'invalid_input', field, hint: 'Nothing was sent.' })
   expect(sandbox.calls()).toEqual([])
 })
 
 test('an abort is an InterruptedError whose cause is the reason, before and during a call', async () => {
-  const before = await withClient((client) =>
-    failure(() => client.createRequest(order, { signal: AbortSignal.abort() })),
+  const errorBefore = await withClient((client) =>
+    catchError(() => client.createRequest(order, { signal: AbortSignal.abort() })),
   )
-  expect(before).toBeInstanceOf(InterruptedError)
-  expect(before).toMatchObject({ code: 'interrupted', cause: { name: 'AbortError' } })
+  expect(errorBefore).toBeInstanceOf(InterruptedError)
+  expect(errorBefore).toMatchObject({ code: 'interrupted', cause: { name: 'AbortError' } })
   expect(sandbox.calls()).toEqual([])
 
   sandbox.inject({ on: 'GET *', fault: { kind: 'hang', when: 'before' } })
   const controller = new AbortController()
-  const during = await withClient(
-    (client) => failure(() => client.listUsers({ signal: controller.signal })),
+  const errorDuring = await withClient(
+    (client) => catchError(() => client.listUsers({ signal: controller.signal })),
     { onRequest: () => setImmediate(() => controller.abort('enough')) },
   )
-  expect(during).toMatchObject({ code: 'interrupted', cause: 'enough' })
+  expect(errorDuring).toMatchObject({ code: 'interrupted', cause: 'enough' })
 })
 
 test('an abort of an order in flight is an unknown outcome', async () => {
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'hang', when: 'after' } })
   const controller = new AbortController()
   await withClient(async (client) => {
-    const call = failure(() => client.createRequest(order, { signal: controller.signal }))
+    const call = catchError(() => client.createRequest(order, { signal: controller.signal }))
     await expect.poll(() => sandbox.requests().length).toBe(1)
     controller.abort()
     expect(await call).toBeInstanceOf(OutcomeUnknownError)
@@ -125,11 +125,14 @@ test('an abort of an order in flight is an unknown outcome', async () => {
 })
 
 test('a closed client is a UsageError', async () => {
-  const client = await withClient(async (each) => each)
-  expect(await failure(() => client.ping())).toMatchObject({ code: 'usage', message: 'the client is closed' })
+  const client = await withClient(async (openClient) => openClient)
+  expect(await catchError(() => client.ping())).toMatchObject({
+    code: 'usage',
+    message: 'the client is closed',
+  })
 })
 
-test('a 429 on an order is thrown at once, or waited out and the order made once', async () => {
+test('a 429 for an order is thrown at once; with waitMs the client waits, and makes the order once', async () => {
   const throttle = (): unknown =>
     sandbox.inject({
       on: 'POST /v1/requests',
@@ -137,8 +140,8 @@ test('a 429 on an order is thrown at once, or waited out and the order made once
       times: 1,
     })
   throttle()
-  const refused = await withClient((client) => failure(() => client.createRequest(order)))
-  expect(refused).toMatchObject({ code: 'throttled', retryAfter: 1 })
+  const error = await withClient((client) => catchError(() => client.createRequest(order)))
+  expect(error).toMatchObject({ code: 'throttled', retryAfter: 1 })
   expect(sandbox.requests()).toEqual([])
 
   throttle()
@@ -151,7 +154,7 @@ test('a 429 on an order is thrown at once, or waited out and the order made once
 })
 
 test('onRequest and onResponse see every exchange, without the key and without tokens', async () => {
-  const seen: unknown[] = []
+  const exchanges: unknown[] = []
   const requestUrl = await withClient(
     async (client) => {
       sandbox.inject({
@@ -168,25 +171,25 @@ test('onRequest and onResponse see every exchange, without the key and without t
       return url
     },
     {
-      onRequest: (request) => seen.push(request),
+      onRequest: (request) => exchanges.push(request),
       onResponse: ({ milliseconds, ...response }) => {
         expect(milliseconds).toBeGreaterThanOrEqual(0)
-        seen.push(response)
+        exchanges.push(response)
       },
     },
   )
-  const text = JSON.stringify(seen)
+  const text = JSON.stringify(exchanges)
   expect(text).not.toContain(sandbox.apiKey)
   expect(text).not.toContain(new URL(requestUrl).searchParams.get('t'))
   const users = `${sandbox.baseUrl}/v1/users`
-  expect(seen.slice(0, 4)).toEqual([
+  expect(exchanges.slice(0, 4)).toEqual([
     { method: 'GET', url: users },
     { method: 'GET', url: users, status: 503, failure: undefined },
     { method: 'GET', url: users },
     { method: 'GET', url: users, status: 200, failure: undefined },
   ])
-  expect(seen).toHaveLength(10)
-  expect(seen.at(-1)).toMatchObject({ url: `${requestUrl.split('?')[0]}?t=***`, status: 200 })
+  expect(exchanges).toHaveLength(10)
+  expect(exchanges.at(-1)).toMatchObject({ url: `${requestUrl.split('?')[0]}?t=***`, status: 200 })
 })
 
 test('a callback that throws changes nothing, and the process is warned', async () => {
@@ -209,12 +212,12 @@ test('a dispatcher of undici sends every call, and is left open', async () => {
   const pool = agent.get('https://api.example.com')
   const json = { headers: { 'content-type': 'application/json' } }
   const answer = (data: object): object => ({ data, status_message: 'success', message: '' })
-  const sent: unknown[] = []
+  const userEmails: unknown[] = []
   pool.intercept({ path: '/v1/requests', method: 'POST' }).reply(
     201,
     (call) => {
-      sent.push((call.headers as Record<string, string>)['X-Service-User-Email'])
-      return answer({ request_id: missing, status: 'RECEIVED' })
+      userEmails.push((call.headers as Record<string, string>)['X-Service-User-Email'])
+      return answer({ request_id: unknownId, status: 'RECEIVED' })
     },
     json,
   )
@@ -223,28 +226,28 @@ test('a dispatcher of undici sends every call, and is left open', async () => {
   await withClient(
     async (client) => {
       const { request_id, status } = await client.createRequest(order)
-      const known: RequestStatus | (string & {}) = status
-      expect([request_id, known]).toEqual([missing, 'RECEIVED'])
-      expect(await failure(() => client.createRequest(order))).toBeInstanceOf(RefcheckError)
+      const typedStatus: RequestStatus | (string & {}) = status
+      expect([request_id, typedStatus]).toEqual([unknownId, 'RECEIVED'])
+      expect(await catchError(() => client.createRequest(order))).toBeInstanceOf(RefcheckError)
     },
     { baseUrl, dispatcher: agent },
   )
-  expect(sent).toEqual([sandbox.userEmail])
+  expect(userEmails).toEqual([sandbox.userEmail])
   agent.assertNoPendingInterceptors()
   await agent.close()
 
-  const own = new Agent()
-  await withClient((client) => client.ping(), { dispatcher: own })
-  expect(own.closed).toBe(false)
-  await own.close()
+  const openAgent = new Agent()
+  await withClient((client) => client.ping(), { dispatcher: openAgent })
+  expect(openAgent.closed).toBe(false)
+  await openAgent.close()
 })
 
-test('hints speak of options and methods, never of commands and flags', async () => {
+test('hints name options and methods, never commands and flags', async () => {
   const calls: [path: string, call: (client: Client) => unknown][] = [
-    ['GET *', (client) => client.getRequest(missing)],
+    ['GET *', (client) => client.getRequest(unknownId)],
     ['GET *', (client) => client.packageSchema(102)],
-    ['GET *', (client) => drain(client.report({ checkId: missing }))],
-    ['GET *', (client) => drain(client.report({ url: `${sandbox.baseUrl}/v1/reports/${missing}?t=x` }))],
+    ['GET *', (client) => drain(client.report({ checkId: unknownId }))],
+    ['GET *', (client) => drain(client.report({ url: `${sandbox.baseUrl}/v1/reports/${unknownId}?t=x` }))],
     ['GET *', (client) => drain(client.report({ url: 'https://other.example/' }))],
     ['POST *', (client) => client.createRequest(order)],
   ]
@@ -252,20 +255,20 @@ test('hints speak of options and methods, never of commands and flags', async ()
   for (const status of [302, 400, 401, 403, 404, 429, 500]) {
     for (const message of ['The package', 'Not a member', '']) {
       for (const [on, call] of calls) {
-        const takeBack = sandbox.inject({
+        const removeFault = sandbox.inject({
           on,
           fault: { kind: 'status', status, when: 'before', message, retryAfter: '90' },
         })
-        const error = await withClient((client) => failure(() => call(client)), { timeoutMs: 0 })
+        const error = await withClient((client) => catchError(() => call(client)), { timeoutMs: 0 })
         for (let each: unknown = error; each instanceof RefcheckError; each = each.cause) hints.add(each.hint)
-        takeBack()
+        removeFault()
       }
     }
   }
-  const closed = await failure(() =>
+  const errorOfRefusedPort = await catchError(() =>
     createClient({ ...sandbox, baseUrl: 'http://127.0.0.1:1', timeoutMs: 0 }).listUsers(),
   )
-  hints.add(closed.hint)
+  hints.add(errorOfRefusedPort.hint)
   expect([...hints].filter((hint) => hint !== undefined && /refcheck |REFCHECK_|--[a-z]/.test(hint))).toEqual(
     [],
   )

@@ -5,14 +5,14 @@ import { type JournalOptions, openJournal } from '../../src/exports/journal.ts'
 
 const {
   options,
-  client: to,
+  client: clientOptions,
   order,
 } = (await json(process.stdin)) as {
   options: JournalOptions
   client: ClientOptions
   order: NewRequest
 }
-const client = createClient(to)
+const client = createClient(clientOptions)
 const journal = await openJournal(options)
 try {
   await journal.order(client, order)

@@ -4,19 +4,21 @@ import { expect, test } from 'vitest'
 
 import { root, sources } from './sources.ts'
 
-const src = sources('src/**/*.ts')
-const all = [...src, ...sources('test/**/*.ts')]
+const sourceFiles = sources('src/**/*.ts')
+const allFiles = [...sourceFiles, ...sources('test/**/*.ts')]
 
-/** Paths and lines of a pattern, for a message one can click. */
-function lines(files: typeof all, pattern: RegExp): string[] {
+/** Returns the lines that match a pattern, each with its path and number. */
+function findLines(files: typeof allFiles, pattern: RegExp): string[] {
   return files.flatMap(({ path, text }) =>
-    text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+    text
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
   )
 }
 
-test('the top level holds only what a tool or a reader looks for there', () => {
+test('the top folder has only what a tool or a reader expects there', () => {
   const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n')
-  const top = [...new Set(tracked.map((path) => path.split('/')[0] ?? ''))].filter((name) => name !== '')
+  const topNames = [...new Set(tracked.map((path) => path.split('/')[0] ?? ''))].filter((name) => name !== '')
   const expected = new Set([
     'package.json',
     'package-lock.json',
@@ -27,54 +29,54 @@ test('the top level holds only what a tool or a reader looks for there', () => {
     'README.md',
     'oclif.manifest.json',
   ])
-  expect(top.filter((name) => !name.startsWith('.') && !expected.has(name))).toEqual([])
+  expect(topNames.filter((name) => !name.startsWith('.') && !expected.has(name))).toEqual([])
 })
 
-test('no drawers: a name says what is in it', () => {
-  const drawer = /(^|\/)(utils?|helpers?|common|shared|misc|lib)(\/|\.ts$)/
-  expect(all.map(({ path }) => path).filter((path) => drawer.test(path))).toEqual([])
+test('no file or folder has a collective name such as utils', () => {
+  const collectiveName = /(^|\/)(utils?|helpers?|common|shared|misc|lib)(\/|\.ts$)/
+  expect(allFiles.map(({ path }) => path).filter((path) => collectiveName.test(path))).toEqual([])
 })
 
-test('names are lowercase with hyphens', () => {
-  expect(all.map(({ path }) => path).filter((path) => !/^[a-z0-9./-]+$/.test(path))).toEqual([])
+test('file names are lowercase with hyphens', () => {
+  expect(allFiles.map(({ path }) => path).filter((path) => !/^[a-z0-9./-]+$/.test(path))).toEqual([])
 })
 
 test('time, randomness and the process are read in host, and streams in output and cli', () => {
   const ambient =
     /\bprocess\.(env|cwd|exit|stdin|stdout|stderr|argv|pid|on|once)\b|\bDate\.now\(|new Date\(\)|Math\.random|\bconsole\./
-  const elsewhere = src.filter(({ path }) => !/^src\/(host|output|cli|build)\//.test(path))
-  expect(lines(elsewhere, ambient)).toEqual([])
+  const otherFiles = sourceFiles.filter(({ path }) => !/^src\/(host|output|cli|build)\//.test(path))
+  expect(findLines(otherFiles, ambient)).toEqual([])
 })
 
 test('only bin may end the process', () => {
   // The process group of a program that was started is not this process.
-  expect(lines(src, /\bprocess\.(exit|kill(?!\(-child\.pid,)|abort)\b/)).toEqual([])
+  expect(findLines(sourceFiles, /\bprocess\.(exit|kill(?!\(-child\.pid,)|abort)\b/)).toEqual([])
 })
 
-test('tests replace no module and wait for no clock', () => {
+test('tests replace no modules and do not wait for the clock', () => {
   const banned =
     /\bvi\.(mock|doMock)\b|\.(skip|only|todo|skipIf|runIf)\(|\bsetTimeout\(r|(?<!clock\.)\bsleep\(\d/
   expect(
-    lines(
+    findLines(
       sources('test/**/*.test.ts').filter(({ path }) => !path.startsWith('test/house/')),
       banned,
     ),
   ).toEqual([])
 })
 
-test('nothing is typed any, ignored or silenced', () => {
+test('no type is any, and no error is ignored or silenced', () => {
   const silenced =
     /\bas any\b(?! [a-z])|^[^*]*: any\b(?! [a-z])|<any>|@ts-(ignore|nocheck|expect-error)|(oxlint|eslint)-disable/
   expect(
-    lines(
-      all.filter(({ path }) => !path.startsWith('test/house/')),
+    findLines(
+      allFiles.filter(({ path }) => !path.startsWith('test/house/')),
       silenced,
     ),
   ).toEqual([])
 })
 
 test('a file is one topic of at most 600 lines', () => {
-  const long = all.filter(({ text }) => text.split('\n').length > 601)
+  const long = allFiles.filter(({ text }) => text.split('\n').length > 601)
   expect(long.map(({ path }) => path)).toEqual([])
 })
 
@@ -84,21 +86,21 @@ test('a command file is at most 115 lines, flags and examples included', () => {
 })
 
 test('dependencies are exact versions', () => {
-  const [pjson] = sources('package.json')
-  const { dependencies, devDependencies } = JSON.parse(pjson?.text ?? '') as Record<
+  const [packageJson] = sources('package.json')
+  const { dependencies, devDependencies } = JSON.parse(packageJson?.text ?? '') as Record<
     string,
     Record<string, string>
   >
-  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+  const inexact = Object.entries({ ...dependencies, ...devDependencies }).filter(
     ([, version]) => !/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(version),
   )
-  expect(loose).toEqual([])
+  expect(inexact).toEqual([])
 })
 
 test('every dependency has its reason in src/README.md', () => {
-  const [pjson] = sources('package.json')
+  const [packageJson] = sources('package.json')
   const [readme] = sources('src/README.md')
-  const { dependencies, devDependencies } = JSON.parse(pjson?.text ?? '') as Record<
+  const { dependencies, devDependencies } = JSON.parse(packageJson?.text ?? '') as Record<
     string,
     Record<string, string>
   >
@@ -109,9 +111,9 @@ test('every dependency has its reason in src/README.md', () => {
 })
 
 test('no path of a machine and no registry host is in any file', () => {
-  const written = /['"`(\s](\/(work|farm|root|home)\/)|registry\.npmjs/
+  const machinePath = /['"`(\s](\/(work|farm|root|home)\/)|registry\.npmjs/
   const files = [
-    ...src,
+    ...sourceFiles,
     ...sources('bin/*'),
     ...sources('README.md'),
     ...sources('src/README.md'),
@@ -119,17 +121,17 @@ test('no path of a machine and no registry host is in any file', () => {
     ...sources('package.json'),
     ...sources('.ci/*'),
   ]
-  expect(lines(files, written)).toEqual([])
+  expect(findLines(files, machinePath)).toEqual([])
 })
 
-test('a command that reads a file of people is told by the one place that repeats how it is read and what it allows', () => {
-  const byHand = sources('src/**/*.ts').filter(({ text }) =>
+test('only one function prints commands with a file of people, because it repeats the flags of the file', () => {
+  const handwritten = sources('src/**/*.ts').filter(({ text }) =>
     /refcheck batch (?:run|plan|validate) \$\{/.test(text),
   )
-  expect(byHand.map(({ path }) => path)).toEqual([])
-  // What a stream is given directly has not been through `keep`: see domain/wording/pasted-command.ts.
-  const unkept = sources('src/{app,cli,commands,output}/**/*.ts').filter(({ text }) =>
+  expect(handwritten.map(({ path }) => path)).toEqual([])
+  // A text that is written to a stream directly has no repeated flags: see domain/wording/pasted-command.ts.
+  const directWrites = sources('src/{app,cli,commands,output}/**/*.ts').filter(({ text }) =>
     /\.write\([^)]*refcheck (?!\$\{pjson)/.test(text),
   )
-  expect(unkept.map(({ path }) => path)).toEqual([])
+  expect(directWrites.map(({ path }) => path)).toEqual([])
 })

@@ -2,11 +2,11 @@ import { posix } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { importsOf, sources } from './sources.ts'
+import { listImports, sources } from './sources.ts'
 
 /**
- * Who may import whom, floor by floor. Data flows one way, so that a line's room tells what it can know. "types"
- * may be imported as types only: instances come as arguments. A room may always import of itself.
+ * The rooms of src, and the rooms that each may import: none of a higher floor. `types` may be imported as types only,
+ * because their instances are passed as arguments. A room may always import its own files.
  */
 const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> = {
   commands: { floor: 7, may: ['cli', 'app', 'usecases', 'domain', 'output/views', 'errors'] },
@@ -31,7 +31,7 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
       'host',
     ],
   },
-  // What other programs import: nothing of the command line or oclif. The store is for the journal alone (acceptance/library).
+  // The library for other programs imports nothing of the command line or oclif. Only its journal imports the store.
   exports: {
     floor: 5,
     may: ['usecases', 'store', 'sandbox', 'api', 'domain', 'http', 'server', 'contract', 'errors', 'host'],
@@ -41,22 +41,22 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
     may: ['domain', 'errors', 'contract', 'disk', 'sheets', 'conformance', 'sandbox/control'],
     types: ['api', 'store', 'http', 'server', 'prompt', 'host', 'output/reporter.ts'],
   },
-  // What agents are spoken to with: tools → one use case or one line that reads → a result.
+  // The tools for agents: each calls one use case or reads one value, and returns a result.
   mcp: { floor: 4, may: ['usecases', 'output', 'domain', 'contract', 'errors', 'host'] },
-  // Of the contract the statuses, which are values of flags.
+  // The statuses of the contract are values of flags.
   cli: {
     floor: 6,
     may: ['app', 'output', 'domain', 'prompt', 'disk', 'contract/statuses.ts', 'errors', 'host'],
   },
   store: { floor: 3, may: ['domain', 'disk', 'contract', 'errors', 'host'] },
-  // Never domain or api: the sandbox and the suite must not inherit their mistakes.
+  // The sandbox and the suite never import domain or api, so that they do not repeat the errors of these.
   sandbox: { floor: 3, may: ['html', 'contract', 'http', 'server', 'disk', 'errors', 'host'] },
   conformance: { floor: 3, may: ['contract', 'http', 'server', 'errors', 'host'] },
   api: { floor: 3, may: ['domain', 'http', 'contract', 'errors', 'host'] },
   sheets: { floor: 3, may: ['domain', 'contract', 'errors', 'host'] },
   output: { floor: 3, may: ['html', 'domain', 'contract', 'errors', 'host'] },
   domain: { floor: 2, may: ['contract', 'errors'] },
-  // What pages wear, the sandbox's and those of people alike: it knows no noun.
+  // The layout of all HTML pages, without any term of the domain.
   html: { floor: 2, may: ['host'] },
   http: { floor: 2, may: ['contract', 'errors', 'host'] },
   disk: { floor: 2, may: ['contract', 'errors', 'host'] },
@@ -65,26 +65,26 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
   contract: { floor: 1, may: [] },
   errors: { floor: 1, may: [] },
   host: { floor: 1, may: [] },
-  // Makes dist: it names what it bundles by path, and nothing imports it.
+  // Builds dist. It names the files to bundle by path, and no room imports it.
   build: { floor: 0, may: ['cli', 'app', 'output', 'errors'] },
 }
 
-/** Within a room: the one never imports the other. */
-const apart: [folder: string, never: string, why: string][] = [
+/** Folders of one room, of which the first never imports the second. */
+const separateFolders: [folder: string, never: string, why: string][] = [
   ['sandbox/service', 'sandbox/control', 'the service runs without what steers it'],
 ]
 
 /** Rooms that may import only these packages, each with its reason. */
-const packages: Record<string, string[]> = {
-  // The wire, and nothing that could talk over it.
+const allowedPackages: Record<string, string[]> = {
+  // The formats of the wire, without code that sends them.
   contract: ['zod', 'node:crypto'],
   errors: [],
-  // It decides, and reaches nothing: a digest and a look at bytes are sums.
+  // Only packages that compute: digests and the reading of bytes are computations too.
   domain: ['zod', 'fastest-levenshtein', 'libphonenumber-js', 'node:crypto', 'node:buffer', 'node:zlib'],
 }
 
-/** Packages that these rooms alone may import. */
-const keepers: [name: string, rooms: string[], why: string][] = [
+/** Packages that only these rooms may import, each with its reason. */
+const restrictedPackages: [name: string, rooms: string[], why: string][] = [
   ['undici', ['http'], 'every byte to the network passes its limits'],
   ['inquirer', ['prompt'], 'prompts are asked through Prompter'],
   ['conf', ['store'], 'settings are locked around every write'],
@@ -110,13 +110,15 @@ const keepers: [name: string, rooms: string[], why: string][] = [
 ]
 
 const files = sources('src/**/*.ts')
-const roomOf = (path: string): string => path.split('/')[1] ?? ''
+const findRoom = (path: string): string => path.split('/')[1] ?? ''
 
-function violations(check: (path: string, from: string, typesOnly: boolean) => string | undefined): string[] {
+function findViolations(
+  check: (path: string, from: string, typesOnly: boolean) => string | undefined,
+): string[] {
   return files.flatMap(({ path, text }) =>
-    importsOf(text).flatMap(({ from, typesOnly }) => {
-      const wrong = check(path, from, typesOnly)
-      return wrong === undefined ? [] : [`${path}: ${wrong}`]
+    listImports(text).flatMap(({ from, typesOnly }) => {
+      const violation = check(path, from, typesOnly)
+      return violation === undefined ? [] : [`${path}: ${violation}`]
     }),
   )
 }
@@ -124,23 +126,23 @@ function violations(check: (path: string, from: string, typesOnly: boolean) => s
 const targetOf = (path: string, from: string): string =>
   posix.join(posix.dirname(path), from).replace(/^src\//, '')
 
-const within = (target: string, name: string): boolean => target === name || target.startsWith(`${name}/`)
+const isWithin = (target: string, name: string): boolean => target === name || target.startsWith(`${name}/`)
 
-test('every source stands in a room', () => {
+test('every source is in a room of the table', () => {
   expect(
-    [...new Set(files.map(({ path }) => roomOf(path)))].filter((room) => rooms[room] === undefined),
+    [...new Set(files.map(({ path }) => findRoom(path)))].filter((room) => rooms[room] === undefined),
   ).toEqual([])
 })
 
 test('rooms import only what their row of the table names', () => {
   expect(
-    violations((path, from, typesOnly) => {
+    findViolations((path, from, typesOnly) => {
       if (!from.startsWith('.')) return undefined
       const target = targetOf(path, from)
-      const room = roomOf(path)
+      const room = findRoom(path)
       const { may = [], types = [] } = rooms[room] ?? {}
-      if (within(target, room) || may.some((name) => within(target, name))) return undefined
-      if (types.some((name) => within(target, name))) {
+      if (isWithin(target, room) || may.some((name) => isWithin(target, name))) return undefined
+      if (types.some((name) => isWithin(target, name))) {
         return typesOnly ? undefined : `imports more than types from ${target}`
       }
       return `imports ${target}`
@@ -148,7 +150,7 @@ test('rooms import only what their row of the table names', () => {
   ).toEqual([])
 })
 
-test('the table itself names nothing that runs upward', () => {
+test('no room of the table imports a room of a higher floor', () => {
   const upward = Object.entries(rooms).flatMap(([room, { floor, may, types = [] }]) =>
     may
       .concat(types)
@@ -157,75 +159,82 @@ test('the table itself names nothing that runs upward', () => {
   expect(upward).toEqual([])
 })
 
-test.each(apart)('%s imports nothing of %s: %s', (folder, never) => {
+test.each(separateFolders)('%s imports nothing of %s: %s', (folder, never) => {
   expect(
-    violations((path, from) => {
-      if (!within(path, `src/${folder}`) || !from.startsWith('.')) return undefined
+    findViolations((path, from) => {
+      if (!isWithin(path, `src/${folder}`) || !from.startsWith('.')) return undefined
       const target = targetOf(path, from)
-      return within(target, never) ? `imports ${target}` : undefined
+      return isWithin(target, never) ? `imports ${target}` : undefined
     }),
   ).toEqual([])
 })
 
-test('some rooms keep to a few packages', () => {
+test('some rooms import only the packages of their row', () => {
   expect(
-    violations((path, from) => {
-      const allowed = packages[roomOf(path)]
+    findViolations((path, from) => {
+      const allowed = allowedPackages[findRoom(path)]
       if (allowed === undefined || from.startsWith('.') || allowed.includes(from)) return undefined
       return `imports ${from}`
     }),
   ).toEqual([])
 })
 
-test.each(keepers)('%s is imported by %j alone: %s', (name, keeping) => {
+test.each(restrictedPackages)('%s is imported by %j alone: %s', (name, allowedRooms) => {
   expect(
-    violations((path, from) => {
-      const named = from === name || from.startsWith(`${name}/`)
-      return named && !keeping.includes(roomOf(path)) ? `imports ${from}` : undefined
+    findViolations((path, from) => {
+      const isPackage = from === name || from.startsWith(`${name}/`)
+      return isPackage && !allowedRooms.includes(findRoom(path)) ? `imports ${from}` : undefined
     }),
   ).toEqual([])
 })
 
-/** The files on a circle of imports, types included: found by taking away what imports nothing that is left. */
-function onCircles(graph: Map<string, Set<string>>): string[] {
-  const left = new Map([...graph].map(([path, targets]) => [path, new Set(targets)]))
-  for (let before = -1; before !== left.size;) {
-    before = left.size
-    for (const [path, targets] of left) if ([...targets].every((to) => !left.has(to))) left.delete(path)
+/**
+ * Returns the files of import cycles, types included. It removes files that import no remaining file, and then files that
+ * no remaining file imports.
+ */
+function findCycles(graph: Map<string, Set<string>>): string[] {
+  const remaining = new Map([...graph].map(([path, targets]) => [path, new Set(targets)]))
+  for (let formerSize = -1; formerSize !== remaining.size;) {
+    formerSize = remaining.size
+    for (const [path, targets] of remaining)
+      if ([...targets].every((target) => !remaining.has(target))) remaining.delete(path)
   }
-  for (let before = -1; before !== left.size;) {
-    before = left.size
-    const values = [...left.values()]
-    for (const path of left.keys()) if (!values.some((targets) => targets.has(path))) left.delete(path)
+  for (let formerSize = -1; formerSize !== remaining.size;) {
+    formerSize = remaining.size
+    const values = [...remaining.values()]
+    for (const path of remaining.keys())
+      if (!values.some((targets) => targets.has(path))) remaining.delete(path)
   }
-  return [...left.keys()].sort()
+  return [...remaining.keys()].sort()
 }
 
-test('no circle of files, types included', () => {
+test('no files import each other in a cycle, types included', () => {
   const graph = new Map(
     files.map(({ path, text }) => [
       path,
       new Set(
-        importsOf(text).flatMap(({ from }) => (from.startsWith('.') ? [`src/${targetOf(path, from)}`] : [])),
+        listImports(text).flatMap(({ from }) =>
+          from.startsWith('.') ? [`src/${targetOf(path, from)}`] : [],
+        ),
       ),
     ]),
   )
-  expect(onCircles(graph)).toEqual([])
+  expect(findCycles(graph)).toEqual([])
 })
 
-test('a circle is seen, and what merely leads to it or from it is not', () => {
+test('the files of a cycle are found, and no files that only import them or are imported by them', () => {
   const graph = new Map([
     ['a', new Set(['b'])],
     ['b', new Set(['c'])],
     ['c', new Set(['b', 'd'])],
     ['d', new Set<string>()],
   ])
-  expect(onCircles(graph)).toEqual(['b', 'c'])
+  expect(findCycles(graph)).toEqual(['b', 'c'])
 })
 
-test('the rules see the imports they judge', () => {
+test('all forms of imports are found, and whether they import only types', () => {
   expect(
-    importsOf("import type { A } from './a.ts'\nimport { type B } from './b.ts'\nimport c, { d } from 'd'"),
+    listImports("import type { A } from './a.ts'\nimport { type B } from './b.ts'\nimport c, { d } from 'd'"),
   ).toEqual([
     { from: './a.ts', typesOnly: true },
     { from: './b.ts', typesOnly: true },

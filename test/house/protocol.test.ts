@@ -4,18 +4,18 @@ import { expect, test } from 'vitest'
 
 import { exitCodes } from '../../src/errors/kinds.ts'
 import { tables } from '../../src/store/ledger/schema.ts'
-import { promises } from './protocol.ts'
+import { protocolStatements } from './protocol.ts'
 
-/** Tests that are not there, or no longer called so. */
-function missing(tests: readonly (readonly [file: string, title: string])[]): string[] {
+/** Returns the cited tests whose file or title does not exist. */
+function findMissing(tests: readonly (readonly [file: string, title: string])[]): string[] {
   return tests.flatMap(([file, title]) => {
     const path = join(import.meta.dirname, '..', file)
     return existsSync(path) && readFileSync(path, 'utf8').includes(title) ? [] : [`${file}: ${title}`]
   })
 }
 
-test.each(promises)('the ordering protocol, $section: "$says" is held by a test', ({ by }) => {
-  expect(missing(by)).toEqual([])
+test.each(protocolStatements)('the ordering protocol, $section: "$statement" has a test', ({ tests }) => {
+  expect(findMissing(tests)).toEqual([])
 })
 
 const root = join(import.meta.dirname, '..', '..')
@@ -38,8 +38,10 @@ test('src/docs/storage.md has a line for each table of both engines, and no othe
   const part = readDocument('storage.md').split('## Tables')[1] ?? ''
   const documented = [...part.matchAll(/^\| `(\w+)`/gm)].map(([, table = '']) => table)
   const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) => readStoreSource(`${engine}/store.ts`))
-  const own = [...`${sqlite}${postgres}`.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table)
-  expect(documented.toSorted()).toEqual([...tables.map(({ name }) => name), ...own].toSorted())
+  const engineTables = [...`${sqlite}${postgres}`.matchAll(/^CREATE TABLE (\w+)/gm)].map(
+    ([, table = '']) => table,
+  )
+  expect(documented.toSorted()).toEqual([...tables.map(({ name }) => name), ...engineTables].toSorted())
 })
 
 test('src/docs/cli.md has the exit codes of the program', () => {

@@ -30,24 +30,26 @@ test('the JSON Schemas that are shipped are what refcheck reference --output-sch
   expect(Object.fromEntries(shipped)).toEqual(Object.fromEntries(expected))
 })
 
-// Where a key was never released, its line may be removed from the file by hand.
-test('no key of what --json prints is removed or has another type; npm run manifest lists new ones', async () => {
+// The line of a key that was never released may be removed from the file by hand.
+test('no key of the --json output is removed or gets another type; npm run manifest lists new keys', async () => {
   const listed = readFileSync(join(root, 'test/house/json-keys.txt'), 'utf8').trimEnd().split('\n')
   const printed = listJsonKeys(await outputSchemas())
-  const [before, now] = [new Set(listed), new Set(printed)]
+  const [listedKeys, printedKeys] = [new Set(listed), new Set(printed)]
   expect({
-    removedOrChanged: listed.filter((line) => !now.has(line)),
-    notListed: printed.filter((line) => !before.has(line)),
+    removedOrChanged: listed.filter((line) => !printedKeys.has(line)),
+    notListed: printed.filter((line) => !listedKeys.has(line)),
   }).toEqual({ removedOrChanged: [], notListed: [] })
 })
 
-test('the integrators’ page shows its samples as they are run', () => {
+test('the page for integrators shows its samples exactly as their files', () => {
   const page = readFileSync(join(docs, 'integrators.md'), 'utf8')
-  const shown = [...page.matchAll(/\[`[^`]+`\]\((\S+)\):\n\n```\w+\n(.*?\n)```\n/gs)]
-  const changed = shown.filter(([, path = '', text]) => readFileSync(join(docs, path), 'utf8') !== text)
+  const samplesOnPage = [...page.matchAll(/\[`[^`]+`\]\((\S+)\):\n\n```\w+\n(.*?\n)```\n/gs)]
+  const changed = samplesOnPage.filter(
+    ([, path = '', text]) => readFileSync(join(docs, path), 'utf8') !== text,
+  )
   expect(changed.map(([, path]) => path)).toEqual([])
   const samples = ['receivers', 'tests', 'pipelines'].flatMap((folder) =>
     readdirSync(join(docs, folder)).map((name) => `${folder}/${name}`),
   )
-  expect(shown.map(([, path]) => path)).toEqual(expect.arrayContaining(samples))
+  expect(samplesOnPage.map(([, path]) => path)).toEqual(expect.arrayContaining(samples))
 })

@@ -10,7 +10,7 @@ test.each(Object.keys(faults))('the fault "%s" has a test that records its figur
   expect(recording.filter(({ rows }) => rows.includes(id))).not.toEqual([])
 })
 
-test('of every argument and flag it is known what is no value of it, so that it is tried', () => {
+test('every argument and flag has a kind of value, so that invalid values can be tried', () => {
   expect(withoutKind).toEqual([])
 })
 

@@ -6,12 +6,12 @@ import { parseSync, Visitor } from 'rolldown/utils'
 export const root = join(import.meta.dirname, '..', '..')
 
 export interface Source {
-  /** From the package's folder, with forward slashes. */
+  /** The path relative to the package's folder, with forward slashes. */
   path: string
   text: string
 }
 
-/** The files of a folder by a glob below the package's folder. */
+/** Reads the files that match a glob pattern relative to the package's folder. */
 export function sources(pattern: string): Source[] {
   return globSync(pattern, { cwd: root, exclude: (name) => name === 'node_modules' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -19,14 +19,14 @@ export function sources(pattern: string): Source[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
-/** An import as it stands in a source: what from, and whether only types. */
+/** An import of a source: the path or package, and whether only types are imported. */
 export interface Import {
   from: string
   typesOnly: boolean
 }
 
-/** Static and dynamic imports, and re-exports. */
-export function importsOf(text: string): Import[] {
+/** Returns the static and dynamic imports and the re-exports of a source. */
+export function listImports(text: string): Import[] {
   const found: Import[] = []
   for (const [, clause = '', from = ''] of text.matchAll(
     /^(?:import|export)\s([^'"`;]*?)from\s+'([^']+)'/gm,
@@ -55,47 +55,47 @@ export interface Named {
 
 type Node = { type: string } & Record<string, unknown>
 
-/** The identifiers that a pattern declares: those of its leaves, unless they repeat the name of a property. */
-function declaredBy(pattern: unknown): Named[] {
+/** Returns the identifiers that a pattern declares, without shorthands, which repeat the name of a property. */
+function listDeclared(pattern: unknown): Named[] {
   const node = pattern as Node | null
   if (node === null) return []
   if (node.type === 'Identifier') return [node as unknown as Named]
   if (node.type === 'ObjectPattern')
     return (node['properties'] as Node[]).flatMap((property) => {
-      if (property.type === 'RestElement') return declaredBy(property['argument'])
-      return property['shorthand'] === true ? [] : declaredBy(property['value'])
+      if (property.type === 'RestElement') return listDeclared(property['argument'])
+      return property['shorthand'] === true ? [] : listDeclared(property['value'])
     })
-  if (node.type === 'ArrayPattern') return (node['elements'] as Node[]).flatMap(declaredBy)
-  return declaredBy(node['left'] ?? node['argument'] ?? node['parameter'] ?? null)
+  if (node.type === 'ArrayPattern') return (node['elements'] as Node[]).flatMap(listDeclared)
+  return listDeclared(node['left'] ?? node['argument'] ?? node['parameter'] ?? null)
 }
 
-/** Names that a source declares (variables, parameters, functions, types, members), and its comments. */
-export function declarationsOf({ path, text }: Source): { names: Named[]; comments: Named[] } {
+/** Returns the names that a source declares (variables, parameters, functions, types, members), and its comments. */
+export function listDeclarations({ path, text }: Source): { names: Named[]; comments: Named[] } {
   const { program, comments } = parseSync(path, text)
   const found: Named[] = []
-  const pattern = (node: unknown): void => void found.push(...declaredBy(node))
-  const callable = (node: { id?: unknown; params?: unknown[] }): void => {
-    pattern(node.id ?? null)
-    for (const parameter of node.params ?? []) pattern(parameter)
+  const addPattern = (node: unknown): void => void found.push(...listDeclared(node))
+  const addCallable = (node: { id?: unknown; params?: unknown[] }): void => {
+    addPattern(node.id ?? null)
+    for (const parameter of node.params ?? []) addPattern(parameter)
   }
-  const identified = (node: { id: unknown }): void => pattern(node.id)
-  const member = (node: { key: unknown; computed: boolean }): void => {
+  const addIdentifier = (node: { id: unknown }): void => addPattern(node.id)
+  const addMember = (node: { key: unknown; computed: boolean }): void => {
     const { type, name, start } = node.key as Node & Named
     if (!node.computed && type.endsWith('Identifier')) found.push({ name, start, isMember: true })
   }
   new Visitor({
-    VariableDeclarator: identified,
-    FunctionDeclaration: callable,
-    FunctionExpression: callable,
-    ArrowFunctionExpression: callable,
-    ClassDeclaration: identified,
-    TSInterfaceDeclaration: identified,
-    TSTypeAliasDeclaration: identified,
-    PropertyDefinition: member,
-    MethodDefinition: member,
-    TSPropertySignature: member,
-    TSMethodSignature: member,
-    CatchClause: ({ param }) => pattern(param),
+    VariableDeclarator: addIdentifier,
+    FunctionDeclaration: addCallable,
+    FunctionExpression: addCallable,
+    ArrowFunctionExpression: addCallable,
+    ClassDeclaration: addIdentifier,
+    TSInterfaceDeclaration: addIdentifier,
+    TSTypeAliasDeclaration: addIdentifier,
+    PropertyDefinition: addMember,
+    MethodDefinition: addMember,
+    TSPropertySignature: addMember,
+    TSMethodSignature: addMember,
+    CatchClause: ({ param }) => addPattern(param),
   }).visit(program)
   return { names: found, comments: comments.map(({ value, start }) => ({ name: value, start })) }
 }

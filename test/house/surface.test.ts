@@ -10,7 +10,7 @@ import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'
 
-interface Described {
+interface CommandDescription {
   flags: Record<
     string,
     { name: string; type: string; options?: string[]; multiple?: boolean; required?: boolean }
@@ -19,24 +19,24 @@ interface Described {
 }
 
 const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
-  commands: Record<string, Described>
+  commands: Record<string, CommandDescription>
 }
 const ids = new Set(Object.keys(manifest.commands))
-/** Without those that come with oclif. */
+/** The commands of refcheck, without those of oclif. */
 const commands = Object.entries(manifest.commands).filter(([id]) => !/^(help|complete)$/.test(id))
 
-/** One line a command: its arguments and flags without the six that every command has. */
-function surface(): string[] {
-  const global = new Set(['json', 'jq', 'profile', 'no-color', 'quiet', 'verbose'])
+/** Returns a line for each command: its arguments and flags, without the six flags of every command. */
+function listCommandLines(): string[] {
+  const commonFlags = new Set(['json', 'jq', 'profile', 'no-color', 'quiet', 'verbose'])
   return commands.map(([id, { args, flags }]) => {
     const words = Object.values(args).map((arg) => (arg.required ? arg.name : `[${arg.name}]`))
-    const names = Object.keys(flags).filter((name) => !global.has(name))
+    const names = Object.keys(flags).filter((name) => !commonFlags.has(name))
     return [id.replaceAll(':', ' '), ...words, ...names.sort().map((name) => `--${name}`)].join(' ')
   })
 }
 
 test('the command surface changes only on purpose: scripts rely on it', () => {
-  expect(surface()).toMatchSnapshot()
+  expect(listCommandLines()).toMatchSnapshot()
 })
 
 test('the first page of help names every topic and every command of one word', async () => {
@@ -54,14 +54,19 @@ test.each(commands)('%s has the six flags of the contract', (_id, { flags }) => 
   )
 })
 
-test.each(commands)('%s takes no key or secret as a flag, at most the file it is in', (_id, { flags }) => {
-  const taking = Object.values(flags).filter(
-    ({ type, name }) => type === 'option' && !/-file$|^tls-key$/.test(name),
-  )
-  expect(taking.map(({ name }) => name).filter((name) => /key|secret|token|password/.test(name))).toEqual([])
-})
+test.each(commands)(
+  '%s has no flag for a key or secret, except for a file that contains it',
+  (_id, { flags }) => {
+    const valueFlags = Object.values(flags).filter(
+      ({ type, name }) => type === 'option' && !/-file$|^tls-key$/.test(name),
+    )
+    expect(
+      valueFlags.map(({ name }) => name).filter((name) => /key|secret|token|password/.test(name)),
+    ).toEqual([])
+  },
+)
 
-test.each(commands)('%s --help fits 80 columns and ends well', async (id) => {
+test.each(commands)('%s --help fits 80 columns and 80 lines, and exits with 0', async (id) => {
   const { code, stdout, stderr } = await refcheck([...id.split(':'), '--help'], {
     env: emptyEnv(temporaryFolder()),
   })
@@ -81,13 +86,13 @@ test.each([...new Set([...topics, ...pageNames])])('help %s prints at most 80 li
   expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(80)
 })
 
-test('refcheck alone shows where to start, on one screen; --version the version', async () => {
+test('refcheck without arguments shows where to start, on one screen; --version shows the version', async () => {
   const env = emptyEnv(temporaryFolder())
-  const alone = await refcheck([], { env })
-  expect(alone.code).toBe(0)
-  expect(alone.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(24)
-  expect(Math.max(...alone.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80)
-  expect(alone.stdout).toContain('refcheck batch run FILE')
+  const withoutArguments = await refcheck([], { env })
+  expect(withoutArguments.code).toBe(0)
+  expect(withoutArguments.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(24)
+  expect(Math.max(...withoutArguments.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80)
+  expect(withoutArguments.stdout).toContain('refcheck batch run FILE')
   expect((await refcheck(['--version'], { env })).stdout).toMatch(/^refcheck \d+\.\d+\.\d+\n$/)
 })
 
@@ -160,7 +165,7 @@ test.each([
     '"ba sh" is not one of: bash, zsh, fish, powershell',
     'Show its help with: refcheck completion --help',
   ],
-])('a command line that is wrong: %j', async (argv, message, hint) => {
+])('an invalid command line is refused with a hint: %j', async (argv, message, hint) => {
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(2)
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: `Error: ${message}\n${hint}\n` })
@@ -176,8 +181,10 @@ test.each(pageNames)(
     const lines = page.split('\n')
     expect(lines.length).toBeLessThanOrEqual(80)
     expect(lines.filter((line) => line.length > 80)).toEqual([])
-    const typed = page.replaceAll(/\\\n\s*/g, '').matchAll(/^ +\$? ?refcheck ([a-z -]+?)(?= [^a-z]|$)(.*)$/gm)
-    for (const [, words = '', rest = ''] of typed) {
+    const commandLines = page
+      .replaceAll(/\\\n\s*/g, '')
+      .matchAll(/^ +\$? ?refcheck ([a-z -]+?)(?= [^a-z]|$)(.*)$/gm)
+    for (const [, words = '', rest = ''] of commandLines) {
       const id = [3, 2, 1]
         .map((length) => words.split(' ').slice(0, length).join(':'))
         .find((each) => ids.has(each))
@@ -201,13 +208,12 @@ test('flags that cannot be combined: exit 2, one document with --json', async ()
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'usage' } })
 })
 
-test('every command either repeats the profile of a hint, or is named here as one that acts for none', () => {
-  const ofNobody = 'auth list, auth logout, auth switch, completion, mcp, reference, sandbox, worker'.split(
-    ', ',
-  )
+test('every command either repeats --profile in hints, or is listed here because it has no profile', () => {
+  const withoutProfile =
+    'auth list, auth logout, auth switch, completion, mcp, reference, sandbox, worker'.split(', ')
   const profile = repeatedFlags.find(({ name }) => name === 'profile')?.commands ?? []
   const isIn = (list: readonly string[], name: string): boolean =>
     list.some((each) => name === each || name.startsWith(`${each} `))
   const names = commands.map(([id]) => id.replaceAll(':', ' '))
-  expect(names.filter((name) => isIn(profile, name) === isIn(ofNobody, name))).toEqual([])
+  expect(names.filter((name) => isIn(profile, name) === isIn(withoutProfile, name))).toEqual([])
 })

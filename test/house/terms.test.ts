@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { declarationsOf, type Named, root, type Source, sources } from './sources.ts'
+import { listDeclarations, type Named, root, type Source, sources } from './sources.ts'
 
 /**
  * Words that are no terms of the field, each with the term to use. A word is one part of a name: `kept` is found in
@@ -120,51 +120,53 @@ const frozen = new Set(
     .flatMap((line) => line.split(/[\s.:[\]?]+/)),
 )
 
-const partsOf = (name: string): string[] =>
+const splitName = (name: string): string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
 
-/** The term to use instead of a name, or undefined where the name is one. */
-function termFor({ name, isMember }: Pick<Named, 'name' | 'isMember'>): string | undefined {
+/** Returns the term to use instead of a name, or undefined if the name is allowed. */
+function findTerm({ name, isMember }: Pick<Named, 'name' | 'isMember'>): string | undefined {
   if ((isMember === true && frozen.has(name)) || Object.hasOwn(exceptions, name)) return undefined
   const term = names.find(([pattern]) => pattern.test(name))?.[1]
   if (term !== undefined) return term
-  const word = partsOf(name).find((part) => Object.hasOwn(words, part))
+  const word = splitName(name).find((part) => Object.hasOwn(words, part))
   return word === undefined ? undefined : words[word]
 }
 
-function violationsOf(source: Source): string[] {
+function findViolations(source: Source): string[] {
   const { path, text } = source
-  const { names: declared, comments } = declarationsOf(source)
+  const { names: declared, comments } = listDeclarations(source)
   const lineAt = (start: number): number => text.slice(0, start).split('\n').length
   const titles = [...text.matchAll(/^ *(?:test|it|describe)(?:\.[\w.]+)?\((['`].*)$/gm)]
-  const file = path
+  const pathViolations = path
     .split('/')
     .slice(2)
     .flatMap((segment) => {
-      const term = termFor({ name: segment.replace(/\.ts$/, '') })
+      const term = findTerm({ name: segment.replace(/\.ts$/, '') })
       return term === undefined ? [] : [`${path}: say "${term}" in the name of ${segment}`]
     })
-  const named = declared.flatMap((each) => {
-    const term = termFor(each)
+  const nameViolations = declared.flatMap((each) => {
+    const term = findTerm(each)
     return term === undefined ? [] : [`${path}:${lineAt(each.start)}: say "${term}" in ${each.name}`]
   })
-  const written = [...comments, ...titles.map(({ 1: name = '', index }) => ({ name, start: index }))].flatMap(
-    ({ name, start }) =>
-      phrases
-        .filter(([phrase]) => phrase.test(name.replaceAll(/\s+\*?\s*/g, ' ')))
-        .map(([phrase, term]) => `${path}:${lineAt(start)}: say "${term}" for ${phrase.source}`),
+  const textViolations = [
+    ...comments,
+    ...titles.map(({ 1: name = '', index }) => ({ name, start: index })),
+  ].flatMap(({ name, start }) =>
+    phrases
+      .filter(([phrase]) => phrase.test(name.replaceAll(/\s+\*?\s*/g, ' ')))
+      .map(([phrase, term]) => `${path}:${lineAt(start)}: say "${term}" for ${phrase.source}`),
   )
-  return [...file, ...named, ...written]
+  return [...pathViolations, ...nameViolations, ...textViolations]
 }
 
 test('names, comments and titles use the terms of the field', () => {
   const files = [...sources('src/**/*.ts'), ...sources('test/**/*.ts')].filter(
     ({ path }) => !path.startsWith('test/house/'),
   )
-  expect(files.flatMap(violationsOf)).toEqual([])
+  expect(files.flatMap(findViolations)).toEqual([])
 })
 
 test('names are checked by their parts, comments and titles by their phrases, and keys of --json not at all', () => {
@@ -173,7 +175,7 @@ export function keptRows(mostRows: number, { path: place, told }: Options): void
 interface Kin { kept: string; replaced: string; status: string }
 test('an order that nobody sent', () => {})
 `
-  expect(violationsOf({ path: 'test/commands/told.ts', text })).toEqual([
+  expect(findViolations({ path: 'test/commands/told.ts', text })).toEqual([
     'test/commands/told.ts: say "reported" in the name of told.ts',
     'test/commands/told.ts:2: say "stored, cached" in keptRows',
     'test/commands/told.ts:2: say "max…" in mostRows',
@@ -185,9 +187,9 @@ test('an order that nobody sent', () => {})
   ])
 })
 
-test('an exception is of a name that is there, and has its reason', () => {
+test('every exception is a name that a source declares', () => {
   const declared = new Set(
-    sources('src/**/*.ts').flatMap((source) => declarationsOf(source).names.map(({ name }) => name)),
+    sources('src/**/*.ts').flatMap((source) => listDeclarations(source).names.map(({ name }) => name)),
   )
   expect(Object.keys(exceptions).filter((name) => !declared.has(name))).toEqual([])
   expect(Object.keys(exceptions).length).toBeLessThanOrEqual(20)

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { sources } from './sources.ts'
 
-/** Words that a person had to read twice, each beside the one we use. */
-const gone: [word: RegExp, better: string][] = [
+/** Words that readers had to read twice, each with the word to use instead. */
+const replacedWords: [word: RegExp, replacement: string][] = [
   [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
   [/people of the service/i, 'the provider, the provider’s support'],
   [/\bunfit\b|fit to be ordered|\bnot fit to\b/i, 'valid, invalid'],
@@ -47,8 +47,8 @@ interface Sentence {
 
 const sql = /\b(?:SELECT|INSERT INTO|UPDATE|CREATE TABLE)\b/
 
-/** Texts of the program: quoted, with a blank in them, what is put in left out. A single word may be a key or a name. */
-function ofTheProgram(): Sentence[] {
+/** Returns the string literals of the program with a blank, without inserted values. A single word may be a key. */
+function readProgramTexts(): Sentence[] {
   return sources('src/**/*.ts').flatMap(({ path, text }) =>
     [...text.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)]
       .map(([sentence]) => ({ path, text: sentence.replaceAll(/\$\{[^}]*\}/g, '…') }))
@@ -56,15 +56,15 @@ function ofTheProgram(): Sentence[] {
   )
 }
 
-/** Lines of what people read beside the program. */
-function ofTheDocuments(): Sentence[] {
+/** Returns the lines of the documents that are delivered with the program. */
+function readDocumentLines(): Sentence[] {
   return ['README.md', 'src/README.md', 'test/bench/README.md', 'oclif.manifest.json', 'package.json']
     .flatMap((pattern) => sources(pattern))
     .flatMap(({ path, text }) => text.split('\n').map((line) => ({ path, text: line })))
     .filter(({ text }) => text.includes(' '))
 }
 
-function ofTheTests(): Sentence[] {
+function readTestTitles(): Sentence[] {
   return sources('test/**/*.test.ts').flatMap(({ path, text }) =>
     [...text.matchAll(/^ *(?:test|describe|\]\))(?:\.[\w.]+)?\((['`].*)$/gm)].map(([, name = '']) => ({
       path,
@@ -74,16 +74,16 @@ function ofTheTests(): Sentence[] {
 }
 
 test.each([
-  ['of the program', ofTheProgram],
-  ['of README and manifest', ofTheDocuments],
-  ['that names a test', ofTheTests],
-])('no sentence %s has a word that is gone', (_which, sentences) => {
+  ['of the program', readProgramTexts],
+  ['of README and manifest', readDocumentLines],
+  ['that names a test', readTestTitles],
+])('no sentence %s has a word that was replaced', (_which, sentences) => {
   const all = sentences()
   expect(all.length).toBeGreaterThan(100)
   const found = all.flatMap(({ path, text }) =>
-    gone
+    replacedWords
       .filter(([word]) => word.test(text))
-      .map(([, better]) => `${path}: say "${better}" in ${text.slice(0, 120)}`),
+      .map(([, replacement]) => `${path}: say "${replacement}" in ${text.slice(0, 120)}`),
   )
   expect(found).toEqual([])
 })
@@ -91,7 +91,7 @@ test.each([
 test('a hint ends with its command, so that it can be pasted', () => {
   const after = /: refcheck [^"`'\n)]*(?:[a-z}]|\b[A-Z]{2,})[.;] (?:[A-Z]|then\b)/
   expect(
-    ofTheProgram()
+    readProgramTexts()
       .filter(({ path, text }) => !path.startsWith('src/cli/pages/') && after.test(text))
       .map(({ path, text }) => `${path}: ${text}`),
   ).toEqual([])

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 
 import { type Source, sources } from './sources.ts'
 
-/** Where a call may stand: it is delegated to, or handed to an engine, which runs it. */
-const isRun = /(?:\byield\*|\(\w*\) =>|\b(?:run|runSync|within)\(|\brunOn\(\w+,)$/
+/** Matches the text before a call that is delegated to, or passed to an engine that runs it. */
+const runPrefix = /(?:\byield\*|\(\w*\) =>|\b(?:run|runSync|within)\(|\brunOn\(\w+,)$/
 
-/** Whether it is an argument of what runs several side by side. */
+/** Whether a call is an argument of `together`, which runs several generators. `before` is the text before the call. */
 function isArgument(before: string): boolean {
-  const at = before.lastIndexOf('together(')
-  const since = at === -1 ? '' : before.slice(at)
-  return since.split('(').length > since.split(')').length
+  const index = before.lastIndexOf('together(')
+  const sinceTogether = index === -1 ? '' : before.slice(index)
+  return sinceTogether.split('(').length > sinceTogether.split(')').length
 }
 
 interface Generators {
@@ -19,76 +19,76 @@ interface Generators {
   methods: Set<string>
 }
 
-function generatorsOf(text: string): Generators {
+function findGenerators(text: string): Generators {
   const names = (pattern: RegExp): Set<string> =>
     new Set([...text.matchAll(pattern)].map(([, name = '']) => name))
   return {
-    // A generator of anything but statements says so on the line of its name.
+    // A generator of other values than statements has the return type Generator on the line of its name.
     functions: names(/^(?:export )?function\* (\w+)(?![^\n]*\): Generator<)/gm),
     methods: names(/^ {2}(?:static )?\*(#?\w+)/gm),
   }
 }
 
-/** Generators that a file declares, or imports by their own names. */
-function functionsOf({ path, text }: Source, files: readonly Source[]): string[] {
+/** Returns the generators that a file declares, or imports without renaming them. */
+function listFunctions({ path, text }: Source, files: readonly Source[]): string[] {
   const imports = [...text.matchAll(/^import \{([^}]*)\} from '(\.[^']*)'/gm)]
   const imported = imports.flatMap(([, names = '', from = '']) => {
     const target = posix.join(posix.dirname(path), from)
-    const declared = generatorsOf(files.find((file) => file.path === target)?.text ?? '').functions
+    const declared = findGenerators(files.find((file) => file.path === target)?.text ?? '').functions
     return names
       .split(',')
       .map((each) => each.trim())
       .filter((name) => declared.has(name))
   })
-  return [...generatorsOf(text).functions, ...imported]
+  return [...findGenerators(text).functions, ...imported]
 }
 
-/** Calls of generators in a file that nothing runs. */
-function notRun(file: Source, files: readonly Source[], shared: readonly string[]): string[] {
+/** Returns the calls of generators in a file that are not run. */
+function findNotRun(file: Source, files: readonly Source[], shared: readonly string[]): string[] {
   const { path, text } = file
-  const bare = functionsOf(file, files).join('|') || '(?!)'
-  const received = [...generatorsOf(text).methods, ...shared].join('|') || '(?!)'
+  const functionNames = listFunctions(file, files).join('|') || '(?!)'
+  const methodNames = [...findGenerators(text).methods, ...shared].join('|') || '(?!)'
   const call = new RegExp(
-    `(?<![\\w#.])(?:(?:${bare})|\\w+(?:\\??\\.#?\\w+)*?\\??\\.(?:${received}))(?:<[^()\\n]*>)?\\(`,
+    `(?<![\\w#.])(?:(?:${functionNames})|\\w+(?:\\??\\.#?\\w+)*?\\??\\.(?:${methodNames}))(?:<[^()\\n]*>)?\\(`,
     'g',
   )
   return [...text.matchAll(call)].flatMap(({ 0: called, index }) => {
     const before = text.slice(0, index)
     const isDeclared = /^[^\n]*\): \w/.test(text.slice(index)) && /(?:^|\n) *(?:async )?$/.test(before)
-    if (isRun.test(before.trimEnd()) || isArgument(before) || /\bfunction\* $/.test(before) || isDeclared)
+    if (runPrefix.test(before.trimEnd()) || isArgument(before) || /\bfunction\* $/.test(before) || isDeclared)
       return []
     return [`${path}:${before.split('\n').length}: ${called}`]
   })
 }
 
-/** Methods are known by their names alone, wherever they are declared. */
-function methodsOf(files: readonly Source[]): string[] {
-  const { methods } = generatorsOf(files.map(({ text }) => text).join('\n'))
+/** Returns the names of public generator methods. A call is recognised by the name alone, in every file. */
+function listPublicMethods(files: readonly Source[]): string[] {
+  const { methods } = findGenerators(files.map(({ text }) => text).join('\n'))
   return [...methods].filter((name) => !name.startsWith('#'))
 }
 
-function allNotRun(files: readonly Source[]): string[] {
-  const methods = methodsOf(files)
-  return files.flatMap((file) => notRun(file, files, methods))
+function findAllNotRun(files: readonly Source[]): string[] {
+  const methods = listPublicMethods(files)
+  return files.flatMap((file) => findNotRun(file, files, methods))
 }
 
 const ledger = sources('src/store/ledger/**/*.ts')
 
 test('statements of the ledger are delegated to with yield*, or handed to an engine: otherwise they never run', () => {
-  expect(allNotRun(ledger)).toEqual([])
+  expect(findAllNotRun(ledger)).toEqual([])
 })
 
 test('a public method that yields statements shares its name with no method that does not', () => {
-  const methods = new Set(methodsOf(ledger))
-  const others = ledger.flatMap(({ path, text }) =>
+  const methods = new Set(listPublicMethods(ledger))
+  const sameNames = ledger.flatMap(({ path, text }) =>
     [...text.matchAll(/^ {2}(?:async \*?|static |get )*(\w+)(?:<[^()\n]*>)?\(/gm)].flatMap(([, name = '']) =>
       methods.has(name) ? [`${path}: ${name}`] : [],
     ),
   )
-  expect(others).toEqual([])
+  expect(sameNames).toEqual([])
 })
 
-test('a call without yield* is found, of a function, of a method and of one of its own', () => {
+test('a call without yield* is found: of a function, of a method and of a private method', () => {
   const text = `import { count, type Work } from './count.ts'
 export function* good(rows: Rows): Work<number> {
   yield* rows.store('one')
@@ -107,7 +107,7 @@ class Rows {
 }
 `
   const counted = { path: 'count.ts', text: 'export function* count(): Work<number> {\n}\n' }
-  expect(allNotRun([counted, { path: 'a.ts', text }])).toEqual([
+  expect(findAllNotRun([counted, { path: 'a.ts', text }])).toEqual([
     'a.ts:8: rows.store(',
     'a.ts:9: count(',
     'a.ts:9: this.#x.store(',

@@ -8,6 +8,7 @@ export const root = join(import.meta.dirname, '..', '..')
 
 /** A bug that no test detected when it was planted by hand, or a similar one. */
 export interface PlantedBug {
+  /** What the bug changes in the program. */
   what: string
   edits: readonly Edit[]
   /** Parts of the paths of the tests that have to detect it. */
@@ -17,10 +18,10 @@ export interface PlantedBug {
 const ledger = 'src/store/ledger'
 
 /** Edits of one file: each replaces the text `from` by `to`. */
-const inFile = (path: string, ...edits: readonly (readonly [from: string, to: string])[]): Edit[] =>
+const editsOf = (path: string, ...edits: readonly (readonly [from: string, to: string])[]): Edit[] =>
   edits.map(([from, to]) => ({ path, from, to }))
 
-const comparedBefore = inFile(
+const comparedBefore = editsOf(
   `${ledger}/batches.ts`,
   [
     'return this.#toBatch(await this.addOnce(',
@@ -51,7 +52,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'a single order is compared before the transaction that adds it, PostgreSQL',
-    edits: inFile(
+    edits: editsOf(
       `${ledger}/ledger.ts`,
       ['return this.addOnce(', 'const before = await this.look(batch, guard)\n    return this.addOnce('],
       ['this.#addUnlessConflict(batch, guard)', 'this.#addUnlessConflict(batch, guard, before)'],
@@ -66,11 +67,11 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
     edits: [
-      ...inFile(`${ledger}/ledger.ts`, [
+      ...editsOf(`${ledger}/ledger.ts`, [
         'await this.rollbacks.ready()\n    const claims = this.#claims',
         'await this.rollbacks.ready()\n    const claims = this.#claims\n    claims.before = await this.engine.transaction(() => claims.compare(from))',
       ]),
-      ...inFile(
+      ...editsOf(
         `${ledger}/claim.ts`,
         [
           '  *#insertAttempt(',
@@ -87,11 +88,11 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'the lease of a runner is compared with the clock of the machine, PostgreSQL',
     edits: [
-      ...inFile(`${ledger}/ledger.ts`, [
+      ...editsOf(`${ledger}/ledger.ts`, [
         'this.holds.abandoned(this.engine)',
         'this.holds.abandoned(this.engine, at)',
       ]),
-      ...inFile(
+      ...editsOf(
         `${ledger}/postgres/leases.ts`,
         ['abandoned(engine: Engine)', 'abandoned(engine: Engine, at = 0)'],
         ['(selectAbandoned))', '(selectAbandoned.replaceAll(databaseNow, String(at))))'],
@@ -102,7 +103,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'a store without the key of its fingerprints is given a new one',
-    edits: inFile(
+    edits: editsOf(
       `${ledger}/fingerprints.ts`,
       [
         'const bytes = yield* metaBytes(fingerprintKeyName)',
@@ -114,7 +115,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'reconciliation ignores the end of the time in which a request can fit',
-    edits: inFile('src/domain/batch/reconciliation.ts', [
+    edits: editsOf('src/domain/batch/reconciliation.ts', [
       ' && createdAt <= endedAt + aheadMs + clockSkewMs',
       '',
     ]),
@@ -122,7 +123,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'a row is not compared again in the transaction that takes it to sending',
-    edits: inFile(`${ledger}/claim.ts`, [
+    edits: editsOf(`${ledger}/claim.ts`, [
       'const conflict = highestPrecedence(conflicts)',
       'const conflict = highestPrecedence(conflicts.slice(conflicts.length))',
     ]),
@@ -130,7 +131,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'attempts are not recorded outside the store',
-    edits: inFile(`${ledger}/rollback-detection.ts`, [
+    edits: editsOf(`${ledger}/rollback-detection.ts`, [
       "log.append({ kind: 'entry', ...attempt })",
       'void attempt',
     ]),
@@ -138,7 +139,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'the attempt log is not flushed',
-    edits: inFile(`${ledger}/rollback-detection.ts`, [
+    edits: editsOf(`${ledger}/rollback-detection.ts`, [
       'await log.flush()\n  }\n\n  /** Not flushed',
       '}\n\n  /** Not flushed',
     ]),
@@ -146,7 +147,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'a row in flight whose process is gone is sent again',
-    edits: inFile('src/domain/submission/states.ts', [
+    edits: editsOf('src/domain/submission/states.ts', [
       "return { to: 'unknown', at,",
       "return { to: 'pending', at,",
     ]),
@@ -154,7 +155,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'a release covers every order that is similar, shown or not',
-    edits: inFile('src/domain/submission/conflicts.ts', [
+    edits: editsOf('src/domain/submission/conflicts.ts', [
       "release.kind !== 'rows' ||",
       "release.kind === 'rows' ||",
     ]),
@@ -162,12 +163,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
 ]
 
-/** The changed sources of a bug. Throws if a source does not contain the text to replace any more. */
+/** Returns the changed sources of a bug. Throws if a source does not contain the text to replace any more. */
 export function applyEdits({ edits }: Pick<PlantedBug, 'edits'>): ChangedSource[] {
   const texts = new Map<string, string>()
   for (const { path, from, to } of edits) {
     const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')
-    if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
+    if (!text.includes(from)) throw new Error(`${path} no longer contains "${from}"`)
     texts.set(
       path,
       text.replace(from, () => to),

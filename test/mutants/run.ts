@@ -19,8 +19,8 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '' } 
 const selected = plantedBugs.filter(({ what }) => what.includes(values.only))
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
 
-/** The name of the first test that fails with these sources; undefined where all pass. */
-function firstFailure(tests: readonly string[], sources: readonly ChangedSource[]): string | undefined {
+/** Returns the name of the first test that fails with these sources, or undefined if all pass. */
+function findFirstFailure(tests: readonly string[], sources: readonly ChangedSource[]): string | undefined {
   const [plan, output] = [join(folder, 'plan.json'), join(folder, 'results.json')]
   writeFileSync(plan, JSON.stringify({ sources }))
   rmSync(output, { force: true })
@@ -40,14 +40,12 @@ function firstFailure(tests: readonly string[], sources: readonly ChangedSource[
 
 try {
   // A test that fails without a planted bug cannot detect one.
-  const failureWithoutBug = firstFailure([...new Set(selected.flatMap(({ tests }) => tests))], [])
+  const failureWithoutBug = findFirstFailure([...new Set(selected.flatMap(({ tests }) => tests))], [])
   if (failureWithoutBug !== undefined)
     throw new Error(`a test fails without a planted bug: ${failureWithoutBug}`)
-  for (const plant of selected) {
-    const detectedBy = firstFailure(plant.tests, applyEdits(plant))
-    console.log(
-      detectedBy === undefined ? `SURVIVED: ${plant.what}` : `noticed: ${plant.what} (${detectedBy})`,
-    )
+  for (const bug of selected) {
+    const detectedBy = findFirstFailure(bug.tests, applyEdits(bug))
+    console.log(detectedBy === undefined ? `SURVIVED: ${bug.what}` : `noticed: ${bug.what} (${detectedBy})`)
     if (detectedBy === undefined) process.exitCode = 1
   }
 } finally {
