@@ -23,9 +23,9 @@ trustAuthority()
 const waitForOpenSockets = (count: number): Promise<string[]> =>
   vi.waitFor(
     () => {
-      const open = listOpenSockets()
-      if (open.length !== count) throw new Error(`open: ${open.join(', ')}`)
-      return open
+      const sockets = listOpenSockets()
+      if (sockets.length !== count) throw new Error(`open: ${sockets.join(', ')}`)
+      return sockets
     },
     { timeout: 5000 },
   )
@@ -48,18 +48,18 @@ test('reads reuse connections, and each create has a connection of its own, whic
 
 test('creates succeed although the server closes idle connections', async () => {
   // The server may close a reused connection at the moment when the next request is sent on it.
-  let idle: Socket | undefined
+  let idleSocket: Socket | undefined
   await using server = await startRawServer({
     onConnection: (socket) => {
-      idle?.destroy()
-      idle = socket
+      idleSocket?.destroy()
+      idleSocket = socket
     },
     onRequest: (socket) => socket.write(answer(201, { 'keep-alive': 'timeout=1' }, 'x')),
   })
   await using client = startClient()
   for (let count = 0; count < 20; count += 1) {
     await client.send({ method: 'GET', url: `${server.origin}/` }).catch(() => undefined)
-    idle?.end()
+    idleSocket?.end()
     expect((await client.sendOnce(post(`${server.origin}/`))).status).toBe(201)
   }
 })
@@ -112,16 +112,16 @@ test('close ends all connections: idle, waiting for an answer, partly read and c
   })
   const client = startClient()
   await client.send({ method: 'GET', url: `${server.origin}/idle`, limits: longConnectLimit })
-  const partlyRead = await client.open({ method: 'GET', url: `${server.origin}/half` })
-  const unanswered = expectTransportError(client.send({ method: 'GET', url: `${server.origin}/silent` }))
-  const connecting = expectTransportError(
+  const partlyReadAnswer = await client.open({ method: 'GET', url: `${server.origin}/half` })
+  const unansweredCall = expectTransportError(client.send({ method: 'GET', url: `${server.origin}/silent` }))
+  const connectingCall = expectTransportError(
     client.send({ method: 'GET', url: `https://127.0.0.1:${server.port}/` }),
   )
   while (server.connections < 3) await nextTurn()
   await client.close()
-  await unanswered
-  await connecting
-  await expect(collect(partlyRead.body)).rejects.toThrow(/127\.0\.0\.1/)
+  await unansweredCall
+  await connectingCall
+  await expect(collect(partlyReadAnswer.body)).rejects.toThrow(/127\.0\.0\.1/)
   await waitUntilDisconnected(server)
   expect(await waitForOpenSockets(1)).toEqual(['TCPServerWrap'])
 })

@@ -14,7 +14,10 @@ expectNoProcessFaults()
 
 trustAuthority()
 
-const created = enveloped(201, { request_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f', status: 'RECEIVED' })
+const createdAnswer = enveloped(201, {
+  request_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f',
+  status: 'RECEIVED',
+})
 
 /** Sends one create and returns its outcome. Throws an error that is not a TransportError. */
 async function sendCreate(url: string): Promise<'answered' | 'lost' | 'unsent'> {
@@ -31,33 +34,33 @@ async function sendCreate(url: string): Promise<'answered' | 'lost' | 'unsent'> 
 test.each(['close', 'reset'] as const)(
   'a create cut by a %s after any byte of the answer may have been sent, and is not sent again',
   async (how) => {
-    await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
+    await using server = await startRawServer({ onRequest: (socket) => socket.write(createdAnswer) })
     await using proxy = await startFaultProxy(server.port)
-    for (let down = 1; down < created.length; down += 1) {
+    for (let down = 1; down < createdAnswer.length; down += 1) {
       proxy.cut = { down, how }
-      const [connections, requests] = [proxy.connections, server.requests.length]
+      const [connectionsBefore, requestsBefore] = [proxy.connections, server.requests.length]
       expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`), `after byte ${down}`).toBe('lost')
-      expect(proxy.connections - connections, `connections, after byte ${down}`).toBe(1)
-      expect(server.requests.length - requests, `requests, after byte ${down}`).toBe(1)
+      expect(proxy.connections - connectionsBefore, `connections, after byte ${down}`).toBe(1)
+      expect(server.requests.length - requestsBefore, `requests, after byte ${down}`).toBe(1)
     }
     proxy.cut = {}
     expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
-    fault.countCases(created.length - 1)
+    fault.countCases(createdAnswer.length - 1)
   },
 )
 
 test.each(['close', 'reset'] as const)(
   'a create cut by a %s after any byte of the request may have been sent, and is not sent again',
   async (how) => {
-    await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
+    await using server = await startRawServer({ onRequest: (socket) => socket.write(createdAnswer) })
     await using proxy = await startFaultProxy(server.port)
     expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
     const requestBytes = server.bytes
     for (let up = 1; up < requestBytes; up += 1) {
       proxy.cut = { up, how }
-      const connections = proxy.connections
+      const connectionsBefore = proxy.connections
       expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`), `after byte ${up}`).toBe('lost')
-      expect(proxy.connections - connections, `connections, after byte ${up}`).toBe(1)
+      expect(proxy.connections - connectionsBefore, `connections, after byte ${up}`).toBe(1)
     }
     // Only the first request, which was not cut, was received completely.
     expect(server.requests).toHaveLength(1)
@@ -66,7 +69,7 @@ test.each(['close', 'reset'] as const)(
 )
 
 test('no byte of a create that is cut before its first byte is received', async () => {
-  await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(createdAnswer) })
   await using proxy = await startFaultProxy(server.port, { up: 0 })
   expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).not.toBe('answered')
   expect(server.bytes).toBe(0)
@@ -74,32 +77,32 @@ test('no byte of a create that is cut before its first byte is received', async 
 })
 
 test.each(['up', 'down'] as const)(
-  'a create cut %sstream during or after the TLS handshake is unsent only if the server received no byte of it',
+  'a create cut %sstream during or after the TLS handshake is reported as unsent only if no byte of it arrived',
   async (direction) => {
     await using server = await startRawServer({
       tls: identity('service'),
-      onRequest: (socket) => socket.write(created),
+      onRequest: (socket) => socket.write(createdAnswer),
     })
     await using proxy = await startFaultProxy(server.port)
     const outcomes: string[] = []
     for (let bytes = 1; outcomes.at(-1) !== 'answered'; bytes += 7) {
       proxy.cut = { [direction]: bytes }
-      const [connections, before] = [proxy.connections, server.bytes]
+      const [connectionsBefore, bytesBefore] = [proxy.connections, server.bytes]
       const result = await sendCreate(`https://localhost:${proxy.port}/`)
       expect(
-        { result, arrived: server.bytes > before },
+        { result, arrived: server.bytes > bytesBefore },
         `cut after ${bytes}: what is reported as unsent never arrived`,
       ).not.toEqual({ result: 'unsent', arrived: true })
-      expect(proxy.connections - connections, `connections, cut after ${bytes}`).toBe(1)
+      expect(proxy.connections - connectionsBefore, `connections, cut after ${bytes}`).toBe(1)
       if (result !== outcomes.at(-1)) outcomes.push(result)
     }
-    // The more bytes precede the cut, the later is the outcome in this list.
+    // The later the cut, the later is the outcome in this list.
     expect(outcomes).toEqual(['unsent', 'lost', 'answered'])
   },
 )
 
 test('a create whose answer stops without a close ends by the idle limit, and may have been sent', async () => {
-  await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(createdAnswer) })
   await using proxy = await startFaultProxy(server.port, { down: 60, how: 'silence' })
   await using client = startClient()
   await expect(

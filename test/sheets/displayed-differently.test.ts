@@ -85,12 +85,15 @@ test.each([
 })
 
 test('in ODS, a zero is a fault if the settings of LibreOffice hide zeros', async () => {
-  const settings = (showsZeros: boolean): string =>
+  const settingsXml = (showsZeros: boolean): string =>
     `<office:document-settings ${odsNamespaces} xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0"><office:settings><config:config-item-set config:name="ooo:configuration-settings"><config:config-item config:name="ShowGrid" config:type="boolean">false</config:config-item><config:config-item config:name="ShowZeroValues" config:type="boolean">${String(showsZeros)}</config:config-item></config:config-item-set></office:settings></office:document-settings>`
   const readZeroCell = async (showsZeros: boolean) => {
     const cell =
       '<table:table-cell office:value-type="float" office:value="0"><text:p>0</text:p></table:table-cell>'
-    const [row] = await readRows(await createOds(cell, '', { 'settings.xml': settings(showsZeros) }), 'p.ods')
+    const [row] = await readRows(
+      await createOds(cell, '', { 'settings.xml': settingsXml(showsZeros) }),
+      'p.ods',
+    )
     return row?.cells[0]
   }
   expect(await readZeroCell(false)).toMatchObject({
@@ -163,7 +166,8 @@ test.each(['dataBar', 'iconSet'])(
   },
 )
 
-const sameColour = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'
+const sameColourReason =
+  'has the colour of its background, so nobody sees it; give it another colour, or empty it'
 
 /** Returns styles in which style 1 has the given font and fill. */
 const stylesWithColours = (font: string, fill: string, more = ''): Parts => ({
@@ -190,8 +194,8 @@ test.each([
     const sheet = await openBytes(await createWorkbook(rows, '', stylesWithColours(font, fill)), 'p.xlsx')
     const read = await collect(sheet.rows())
     expect(read[0]?.cells).toMatchObject([
-      { kind: 'fault', text: 'Ana', reason: sameColour },
-      { kind: 'fault', text: '5', reason: sameColour },
+      { kind: 'fault', text: 'Ana', reason: sameColourReason },
+      { kind: 'fault', text: '5', reason: sameColourReason },
     ])
     async function* annotated() {
       for (const row of read) yield { row, added: ['invalid'] }
@@ -232,8 +236,8 @@ test('a text with some white letters is a fault, as a shared and as an inline st
   const strings = `<sst ${namespace}><si><t>first_name</t></si><si><t>phone</t></si><si>${runs}</si></sst>`
   const [row] = await readRows(await createWorkbook(rows, '', { 'xl/sharedStrings.xml': strings }), 'p.xlsx')
   expect(row?.cells).toMatchObject([
-    { kind: 'fault', text: 'Ana!', reason: sameColour },
-    { kind: 'fault', text: 'Ana!', reason: sameColour },
+    { kind: 'fault', text: 'Ana!', reason: sameColourReason },
+    { kind: 'fault', text: 'Ana!', reason: sameColourReason },
   ])
 })
 
@@ -279,7 +283,7 @@ test.each([
     styles,
   )
   const [row] = await readRows(bytes, 'p.ods')
-  const fault = { kind: 'fault', text: 'Ana', reason: sameColour, format: ';;;' }
+  const fault = { kind: 'fault', text: 'Ana', reason: sameColourReason, format: ';;;' }
   expect(row?.cells[0]).toEqual(outcome === 'read' ? 'Ana' : fault)
 })
 
@@ -289,7 +293,7 @@ test('in ODS, a text with some white letters is a fault', async () => {
     odsStyle('T1', 'fo:color="#ffffff"'),
   )
   const [row] = await readRows(bytes, 'p.ods')
-  expect(row?.cells[0]).toMatchObject({ kind: 'fault', text: 'Ana', reason: sameColour })
+  expect(row?.cells[0]).toMatchObject({ kind: 'fault', text: 'Ana', reason: sameColourReason })
 })
 
 test.each([

@@ -51,8 +51,8 @@ test.each(namesByEncoding)(
   },
 )
 
-/** The encodings that are offered, in their order, for names that are saved in the `actual` encoding. */
-const expectedOffers: [names: string[], actual: string, encodings: string[]][] = [
+/** The encodings that are offered, in their order, for names that are saved in `actualEncoding`. */
+const expectedOffers: [names: string[], actualEncoding: string, encodings: string[]][] = [
   [['José'], 'windows-1252', ['windows-1252', 'windows-1251']],
   [['Müller'], 'windows-1252', ['windows-1252', 'windows-1251']],
   [['Conceição'], 'windows-1252', ['windows-1252', 'windows-1250']],
@@ -86,16 +86,18 @@ const expectedOffers: [names: string[], actual: string, encodings: string[]][] =
   [['김철수', '박영희'], 'euc-kr', ['gb18030', 'euc-kr']],
 ]
 
-test.each(expectedOffers)('%j in %s is offered as %j', async (names, actual, expectedEncodings) => {
-  const readings = await likelyReadings(names.map((name) => iconv.encode(name, actual).toString('latin1')))
+test.each(expectedOffers)('%j in %s is offered as %j', async (names, actualEncoding, expectedEncodings) => {
+  const readings = await likelyReadings(
+    names.map((name) => iconv.encode(name, actualEncoding).toString('latin1')),
+  )
   expect(readings.map(({ encoding }) => encoding)).toEqual(expectedEncodings)
-  expect(readings.find(({ encoding }) => encoding === actual)?.samples).toEqual(names)
+  expect(readings.find(({ encoding }) => encoding === actualEncoding)?.samples).toEqual(names)
 })
 
 test('windows-1252 is the first offer for each Western European name, so that Enter selects it', async () => {
   for (const name of westernNames) {
-    const [first] = await likelyReadings([iconv.encode(name, 'windows-1252').toString('latin1')])
-    expect(first).toMatchObject({ encoding: 'windows-1252', samples: [name] })
+    const [firstReading] = await likelyReadings([iconv.encode(name, 'windows-1252').toString('latin1')])
+    expect(firstReading).toMatchObject({ encoding: 'windows-1252', samples: [name] })
   }
 })
 
@@ -170,8 +172,8 @@ test('in an ignored column of an unknown encoding, each letter that is not ASCII
   const sheet = await openBytes(bytes, 'people.csv')
   const rows = (await collect(sheet.rows())).map((row) => ({ row, added: ['accepted'] }))
   for (const format of ['csv', 'xlsx', 'json'] as const) {
-    const annotated = { sheet, addedColumns: ['refcheck_state'], rows: yieldAll(rows) }
-    const writtenBytes = await collectBytes(annotatedBytes(annotated, { ...plainDialect, format }))
+    const annotatedSheet = { sheet, addedColumns: ['refcheck_state'], rows: yieldAll(rows) }
+    const writtenBytes = await collectBytes(annotatedBytes(annotatedSheet, { ...plainDialect, format }))
     const rewritten = await openBytes(writtenBytes, `people.results.${format}`)
     expect((await collect(rewritten.rows())).map(({ cells }) => cells.map(textOfCell))).toEqual([
       ['Jan', 'Dvo\uFFFD\uFFFDk \uFFFD', 'accepted'],

@@ -9,7 +9,7 @@ import { collect, collectBytes, openBytes, textOfCell } from './table.ts'
 import { type Parts, excelParts, zipParts } from './workbook.ts'
 
 /* Each of 1,000 random tables is written in a random format. The file is read with equal cells, or it is refused. */
-const alphabets: Record<string, string[]> = {
+const namesByEncoding: Record<string, string[]> = {
   'windows-1252': ['José', 'Zoë', 'Müller', 'O’Neil', 'François'],
   'windows-1250': ['Dvořák', 'Łukasz', 'Erdős', 'Žižka'],
   'windows-1254': ['Işıl', 'Şahin', 'Doğan'],
@@ -21,7 +21,7 @@ const alphabets: Record<string, string[]> = {
   'utf-8': ['Łukasz', '李 小龍', 'Zoë', '🙂', 'علی'],
   'utf-16le': ['Łukasz', '李', 'Zoë'],
 }
-const encodingNames = fc.constantFrom(...Object.keys(alphabets))
+const encodingNames = fc.constantFrom(...Object.keys(namesByEncoding))
 const specialTexts = fc.constantFrom(
   '+61412345678',
   '0412 345 678',
@@ -41,7 +41,7 @@ const specialTexts = fc.constantFrom(
 
 const randomRowsIn = (name: string) =>
   fc.array(
-    fc.array(fc.oneof(fc.constantFrom(...(alphabets[name] ?? [])), specialTexts), {
+    fc.array(fc.oneof(fc.constantFrom(...(namesByEncoding[name] ?? [])), specialTexts), {
       minLength: 3,
       maxLength: 3,
     }),

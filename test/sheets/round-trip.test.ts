@@ -93,12 +93,12 @@ test('any table that is written in any dialect is read back with the same cells'
         annotatedBytes({ sheet: { columns }, addedColumns: [], rows: toAnnotatedRows(rows) }, dialect),
       )
       const sheet = await openBytes(bytes, randomDialect.format === 'csv' ? 'any.csv' : 'any.xlsx')
-      const read = await collect(sheet.rows())
+      const readRows = await collect(sheet.rows())
       expect(sheet.columns).toEqual(columns)
       // A cell with a tab may be written with an apostrophe before it, so that its row is not blank when it is read.
       const isFilled = ([, cells]: [number, string[]]): boolean => cells.some((text) => text.trim() !== '')
       expect(
-        read.map(({ row, cells }): [number, string[]] => [row, cells.map(textOfCell)]).filter(isFilled),
+        readRows.map(({ row, cells }): [number, string[]] => [row, cells.map(textOfCell)]).filter(isFilled),
       ).toEqual(rows.map((cells, index): [number, string[]] => [index + 1, cells]).filter(isFilled))
       const { delimiter, lineEnd, encoding } = randomDialect
       expect(randomDialect.format === 'csv' ? sheet.dialect : randomDialect).toMatchObject({

@@ -194,10 +194,10 @@ test('typed cells of a workbook are written and read back with their type, value
         const dialect: Dialect = { ...plainDialect, format: 'xlsx', from1904 }
         const sheet = { columns: ['x', ...columns] }
         const bytes = await collectBytes(annotatedBytes({ sheet, addedColumns: [], rows }, dialect))
-        const [read] = await collect((await openBytes(bytes, 'p.xlsx')).rows())
-        const withoutText = (cell: Cell): Cell =>
+        const [readRow] = await collect((await openBytes(bytes, 'p.xlsx')).rows())
+        const removeDateText = (cell: Cell): Cell =>
           typeof cell !== 'string' && cell.kind === 'date' ? { ...cell, text: '' } : cell
-        expect(read?.cells.slice(1).map(withoutText)).toEqual(cells)
+        expect(readRow?.cells.slice(1).map(removeDateText)).toEqual(cells)
       },
     ),
     { numRuns: 300 },

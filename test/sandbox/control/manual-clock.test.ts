@@ -17,7 +17,7 @@ test('advance ends the sleeps in the order of their ends, and the clock then sho
     await clock.sleep(ms)
     endedSleeps.push([name, clock.now()])
   }
-  const sleeping = [sleep('late', 30), sleep('early', 10), sleep('early too', 10), sleep('not yet', 31)]
+  const sleeps = [sleep('late', 30), sleep('early', 10), sleep('early too', 10), sleep('not yet', 31)]
   await clock.advance(30)
   expect(endedSleeps).toEqual([
     ['early', 10],
@@ -25,7 +25,7 @@ test('advance ends the sleeps in the order of their ends, and the clock then sho
     ['late', 30],
   ])
   await clock.advance(1)
-  await Promise.all(sleeping)
+  await Promise.all(sleeps)
 })
 
 test('a sleep that begins during an advance can end in the same advance', async () => {
@@ -45,9 +45,9 @@ test('a sleep that begins during an advance can end in the same advance', async 
 test('a sleep rejects when its signal is aborted', async () => {
   const clock = new ManualClock(0)
   const controller = new AbortController()
-  const sleeping = clock.sleep(10, controller.signal)
+  const sleepResult = clock.sleep(10, controller.signal)
   controller.abort()
-  await expect(sleeping).rejects.toThrow('aborted')
+  await expect(sleepResult).rejects.toThrow('aborted')
   await expect(clock.sleep(10, controller.signal)).rejects.toThrow('aborted')
 })
 

@@ -123,10 +123,10 @@ test('a user is deactivated and activated again', async () => {
 
 test('replace-package makes a package INACTIVE and adds a successor with a new id and a new required field', async () => {
   const client = createSandboxClient()
-  const before = (await client.get('/v1/packages/102/schema')).envelope()
+  const schemaBefore = (await client.get('/v1/packages/102/schema')).envelope()
   const { data } = await callControl(client, 'replace-package', { id: 102 })
   const { id } = data as { id: number }
-  expect((await client.get('/v1/packages/102/schema')).envelope()).toEqual(before)
+  expect((await client.get('/v1/packages/102/schema')).envelope()).toEqual(schemaBefore)
   expect((await client.post(simpleOrder)).envelope().message).toBe('package_id: package is not ACTIVE')
   expect((await client.get(`/v1/packages?id=${id}`)).envelope().data).toMatchObject({
     packages: [{ id, status: 'ACTIVE', name: 'Identity check only' }],
@@ -143,9 +143,9 @@ test('hasten makes the next status change of a request, or of one of its checks,
   expect((await client.read(id)).status).toBe('IN_PROGRESS')
   const [check] = (await client.read(id)).checks
   await callControl(client, 'hasten', { request_id: id, check_id: check?.id })
-  const after = await client.read(id)
-  expect(after.status).toBe('COMPLETED')
-  expect((await client.get(after.checks[0]?.report_pdf_url ?? '', {})).status).toBe(200)
+  const completedRequest = await client.read(id)
+  expect(completedRequest.status).toBe('COMPLETED')
+  expect((await client.get(completedRequest.checks[0]?.report_pdf_url ?? '', {})).status).toBe(200)
   expect((await callControl(client, 'hasten', { request_id: id })).status).toBe(400)
 })
 

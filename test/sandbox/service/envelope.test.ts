@@ -39,13 +39,13 @@ test('each JSON answer is {data, status_message, message}, with the headers that
 test('a 429 and a 500 have the same envelope', async () => {
   const { get, sandbox, clock } = createSandboxClient({ quota: [{ calls: 1, seconds: 60 }] })
   await get('/v1/users')
-  const throttled = await get('/v1/users')
-  expect(throttled.envelope()).toEqual({
+  const throttledAnswer = await get('/v1/users')
+  expect(throttledAnswer.envelope()).toEqual({
     data: null,
     status_message: 'client_error',
     message: 'rate limit exceeded',
   })
-  expect(throttled.headers.get('Cache-Control')).toBe('no-store')
+  expect(throttledAnswer.headers.get('Cache-Control')).toBe('no-store')
   await clock.advance(minute)
   sandbox.inject({ on: 'GET /v1/users', fault: { kind: 'status', status: 500, when: 'after' } })
   const failed = await get('/v1/users')

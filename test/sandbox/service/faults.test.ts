@@ -51,10 +51,10 @@ test.each([
   ['/v1/users', '/v1/users', true],
   ['get /v1/users', '/v1/users', true],
   ['GET /v1/package', '/v1/packages', false],
-])('a fault on "%s" applies to GET %s: %s', async (on, path, applies) => {
+])('a fault on "%s" applies to GET %s: %s', async (on, path, shouldApply) => {
   const { sandbox, get } = createSandboxClient()
   sandbox.inject({ on, fault: { kind: 'status', status: 599, when: 'before' } })
-  expect((await get(path)).status === 599).toBe(applies)
+  expect((await get(path)).status === 599).toBe(shouldApply)
 })
 
 test.each([

@@ -61,26 +61,26 @@ test('a delivery to a receiver that does not listen is logged with an error inst
     webhookUrl: `http://127.0.0.1:${port}`,
     rules: { 'webhook-retries': 'never' },
   })
-  const attempted = Promise.withResolvers<string>()
+  const deliveryOutcome = Promise.withResolvers<string>()
   sandbox.log.subscribe((entry) => {
-    if (entry.kind === 'delivery') attempted.resolve(entry.outcome)
+    if (entry.kind === 'delivery') deliveryOutcome.resolve(entry.outcome)
   })
   await create()
-  expect(await attempted.promise).not.toMatch(/^\d+$/)
+  expect(await deliveryOutcome.promise).not.toMatch(/^\d+$/)
 })
 
 test('report URLs have the host and port that the client called', async () => {
   const { create, url, headers } = await startSandbox({ speed: 1e9 })
   const recipient = { ...jane, email: 'jane+instant@example.com' }
-  const created = (await (await create({ ...simpleOrder, recipient })).json()) as {
+  const createdEnvelope = (await (await create({ ...simpleOrder, recipient })).json()) as {
     data: { request_id: string }
   }
-  const read = await fetch(`${url}/v1/requests/${created.data.request_id}`, { headers })
-  const [report = ''] = /http[^"]*\/v1\/reports\/[^"]*/.exec(await read.text()) ?? []
-  expect(report.startsWith(`${url}/v1/reports/`)).toBe(true)
-  const answer = await fetch(report)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('Content-Type')).toBe('application/pdf')
+  const answer = await fetch(`${url}/v1/requests/${createdEnvelope.data.request_id}`, { headers })
+  const [reportUrl = ''] = /http[^"]*\/v1\/reports\/[^"]*/.exec(await answer.text()) ?? []
+  expect(reportUrl.startsWith(`${url}/v1/reports/`)).toBe(true)
+  const download = await fetch(reportUrl)
+  expect(download.status).toBe(200)
+  expect(download.headers.get('Content-Type')).toBe('application/pdf')
 })
 
 const closeHeader = 'Connection: close\r\n\r\n'

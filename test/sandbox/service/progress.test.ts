@@ -16,10 +16,10 @@ const terminalStatuses = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 
 /** Returns the status that "Request status" of the API document defines for the statuses of the checks. */
 function expectedStatus({ checks }: RequestResource): string {
-  const finished = checks.filter(({ status }) => ['COMPLETED', 'CANCELLED', 'ERROR'].includes(status))
-  const completed = checks.filter(({ status }) => status === 'COMPLETED')
-  if (finished.length === checks.length) return completed.length > 0 ? 'COMPLETED' : 'CANCELLED'
-  if (completed.length > 0) return 'PARTIAL'
+  const finishedChecks = checks.filter(({ status }) => ['COMPLETED', 'CANCELLED', 'ERROR'].includes(status))
+  const completedChecks = checks.filter(({ status }) => status === 'COMPLETED')
+  if (finishedChecks.length === checks.length) return completedChecks.length > 0 ? 'COMPLETED' : 'CANCELLED'
+  if (completedChecks.length > 0) return 'PARTIAL'
   return checks.some(({ status }) => status === 'IN_PROGRESS') ? 'IN_PROGRESS' : 'RECEIVED'
 }
 
@@ -145,8 +145,8 @@ test('speed makes requests progress faster, but does not change created_at, the 
   expect(request.created_at).toBe(new Date(startTime).toISOString())
   expect((await get('/v1/users')).status).toBe(200)
   expect((await get('/v1/users')).status).toBe(200)
-  const throttled = await get('/v1/users')
-  expect(throttled.headers.get('Retry-After')).toBe('54')
+  const throttledAnswer = await get('/v1/users')
+  expect(throttledAnswer.headers.get('Retry-After')).toBe('54')
   const url = request.checks[1]?.report_pdf_url ?? ''
   await clock.advance(hour - 1)
   expect((await get(url, {})).status).toBe(200)

@@ -14,19 +14,23 @@ import { Log } from '../../../src/sandbox/service/log.ts'
 
 /** Returns all answers and events of a simulated day, each as a text with all its bytes. */
 async function recordDay(seed: string | number): Promise<string[]> {
-  const bytes: string[] = []
+  const exchanges: string[] = []
   const client = createSandboxClient({
     seed,
     rules: 'seeded',
     webhookUrl: 'https://hooks.example.com/in',
     deliver: (url, headers, body) => {
-      bytes.push(`${client.clock.now()} ${url} ${JSON.stringify(headers)} ${Buffer.from(body).toString()}`)
-      return Promise.resolve(bytes.length % 3 === 0 ? 500 : 200)
+      exchanges.push(
+        `${client.clock.now()} ${url} ${JSON.stringify(headers)} ${Buffer.from(body).toString()}`,
+      )
+      return Promise.resolve(exchanges.length % 3 === 0 ? 500 : 200)
     },
   })
   const recordGet = async (path: string): Promise<string> => {
     const answer = await client.get(path)
-    bytes.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.bytes.toString('latin1')}`)
+    exchanges.push(
+      `${answer.status} ${JSON.stringify([...answer.headers])} ${answer.bytes.toString('latin1')}`,
+    )
     return answer.bytes.toString()
   }
   await recordGet('/v1/users')
@@ -41,7 +45,7 @@ async function recordDay(seed: string | number): Promise<string[]> {
   const [url] = /http[^"]*\/v1\/reports\/[^"]*/.exec(await recordGet(`/v1/requests/${ids[0]}`)) ?? []
   await recordGet(url ?? '')
   await client.clock.advance(6 * hour)
-  return bytes
+  return exchanges
 }
 
 test('the same calls with the same seed get the same bytes', async () => {
@@ -64,7 +68,7 @@ test('after a reset the same calls get the same answers', async () => {
 })
 
 test('in a simulated month a hundred requests complete, and each event is delivered at its second attempt', async () => {
-  let deliveries = 0
+  let deliveryCount = 0
   const attemptedEvents = new Set<string>()
   const client = createSandboxClient({
     quota: [],
@@ -72,7 +76,7 @@ test('in a simulated month a hundred requests complete, and each event is delive
     deliver: (_url, headers) => {
       const { 'X-Service-Signature': event = '' } = headers
       const status = attemptedEvents.has(event) ? 200 : 500
-      deliveries += 1
+      deliveryCount += 1
       attemptedEvents.add(event)
       return Promise.resolve(status)
     },
@@ -81,7 +85,7 @@ test('in a simulated month a hundred requests complete, and each event is delive
   const startedAt = performance.now()
   await client.sandbox.advance(30 * 24 * hour)
   const durationMs = performance.now() - startedAt
-  process.stdout.write(`a simulated month: ${Math.round(durationMs)} ms, ${deliveries} deliveries\n`)
+  process.stdout.write(`a simulated month: ${Math.round(durationMs)} ms, ${deliveryCount} deliveries\n`)
   expect(client.sandbox.overview()).toMatchObject({
     requests: { COMPLETED: 100 },
     deliveries: { waiting: 0, given_up: 0, delivered: 300 },

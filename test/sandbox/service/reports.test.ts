@@ -98,9 +98,9 @@ test('a token is valid for 1 hour, and a read of the request gives a new one', a
   await client.clock.advance(hour - 1)
   expect((await client.get(police.url, {})).status).toBe(200)
   await client.clock.advance(1)
-  const expired = await client.get(police.url, {})
-  expect(expired.status).toBe(401)
-  expect(expired.envelope()).toEqual(refusal('invalid or expired report token'))
+  const expiredAnswer = await client.get(police.url, {})
+  expect(expiredAnswer.status).toBe(401)
+  expect(expiredAnswer.envelope()).toEqual(refusal('invalid or expired report token'))
   const newUrl = (await client.read(id)).checks[1]?.report_pdf_url ?? ''
   expect((await client.get(newUrl, {})).status).toBe(200)
 })
@@ -121,19 +121,19 @@ test('a token is valid only for the report for which it was issued', async () =>
 
 test.each(['', 'x', 'a.b.c', '..', 'zzzzzzzzz.1.AAAA'])(
   'an invalid token (%j) is a 401, even with valid headers',
-  async (t) => {
+  async (token) => {
     const client = createSandboxClient()
     const { police } = await createReports(client)
-    expect((await client.get(`${police.path}?t=${t}`)).status).toBe(401)
+    expect((await client.get(`${police.path}?t=${token}`)).status).toBe(401)
   },
 )
 
 test('a token whose end was changed is a 401', async () => {
   const client = createSandboxClient()
   const { police } = await createReports(client)
-  const [end = '', ...rest] = (new URL(police.url).searchParams.get('t') ?? '').split('.')
+  const [end = '', ...otherParts] = (new URL(police.url).searchParams.get('t') ?? '').split('.')
   const laterEnd = (Number.parseInt(end, 36) + hour).toString(36)
-  expect((await client.get(`${police.path}?t=${[laterEnd, ...rest].join('.')}`, {})).status).toBe(401)
+  expect((await client.get(`${police.path}?t=${[laterEnd, ...otherParts].join('.')}`, {})).status).toBe(401)
 })
 
 test('a report that does not exist is a 404', async () => {

@@ -121,11 +121,11 @@ test('the download of a report is HTML for +report-html, and is cut for +report-
     await client.order(orderWithTags('report-truncated')),
   ]
   await client.clock.advance(hour)
-  const [html = '', cut = ''] = await Promise.all(
+  const [htmlUrl = '', cutUrl = ''] = await Promise.all(
     ids.map(async (id) => (await client.read(id)).checks[1]?.report_pdf_url ?? ''),
   )
-  expect((await client.get(html, {})).headers.get('Content-Type')).toBe('text/html')
-  await expect(client.get(cut, {})).rejects.toThrow('the connection was cut')
+  expect((await client.get(htmlUrl, {})).headers.get('Content-Type')).toBe('text/html')
+  await expect(client.get(cutUrl, {})).rejects.toThrow('the connection was cut')
 })
 
 test('an invalid body is refused even if its e-mail has a scenario', async () => {
@@ -186,9 +186,9 @@ test('+event-twice delivers each event twice', async () => {
 })
 
 test('+event-late delivers each event a minute late', async () => {
-  const [onTime] = await receiveEvents('nothing')
-  const [late] = await receiveEvents('event-late')
-  expect((late?.time ?? 0) - (onTime?.time ?? 0)).toBe(minute)
+  const [usualEvent] = await receiveEvents('nothing')
+  const [lateEvent] = await receiveEvents('event-late')
+  expect((lateEvent?.time ?? 0) - (usualEvent?.time ?? 0)).toBe(minute)
 })
 
 test('+event-unordered delivers the last status first', async () => {
