@@ -41,7 +41,7 @@ test('an agent plans orders for three people over stdio; only a user in a separa
   const { code } = answerOf(answer).data as { code: string }
   const approveArguments = [program, 'approve', code]
 
-  // Without a terminal.
+  // Without a terminal, the approval is refused.
   const pipedRun = spawnSync(process.execPath, approveArguments, {
     env: { PATH: process.env['PATH'], ...env },
     input: 'y\n',
@@ -51,14 +51,14 @@ test('an agent plans orders for three people over stdio; only a user in a separa
     expect.stringContaining('a person has to approve in a terminal'),
   ])
 
-  // In a terminal with REFCHECK_STARTED_BY_AGENT, which `refcheck mcp` sets for every process it starts.
+  // It is also refused with REFCHECK_STARTED_BY_AGENT, which `refcheck mcp` sets for every process that it starts.
   const agentEnv = { ...env, REFCHECK_STARTED_BY_AGENT: '1' }
   const agentTerminal = await openTerminal(approveArguments, 100, { env: agentEnv, isStdoutTerminal: true })
   expect((await agentTerminal.ended).code).toBe(2)
   expect(agentTerminal.raw()).toContain('approve was started by the program that runs the agent')
   expect(sandbox.requests()).toHaveLength(0)
 
-  // In a terminal that a person opened.
+  // In a terminal that the user opened, the approval sends the orders.
   const userTerminal = await openTerminal(approveArguments, 100, { env, isStdoutTerminal: true })
   await userTerminal.until('3 orders of 102 Identity check only')
   await userTerminal.until(/Order 102 Identity check only for 3 people \(Priya Example \(priya/)

@@ -13,7 +13,7 @@ export interface OrderCounts {
 
 /**
  * Checks that no person has two orders, that the store knows every order of the service, and that no person
- * who has an order can be ordered again. Adds what is broken to `world.broken`.
+ * who has an order can be ordered again. Adds each broken rule to `world.broken`.
  */
 export async function checkOutcome(world: World): Promise<OrderCounts> {
   const { broken, sandbox, refused, damages } = world

@@ -9,7 +9,7 @@ export interface Machine {
   config: string
   /** Offset of its wall clock, in ms. */
   aheadMs: number
-  /** The machine was lost with its disk: no process starts on it. */
+  /** Whether the machine was lost with its disk. No process is started on a lost machine. */
   isLost: boolean
 }
 

@@ -11,7 +11,7 @@ export interface Human {
 /** The package that is ordered. */
 export interface OfferedPackage {
   id: number
-  /** Whether it requires a field that its predecessor did not. */
+  /** Whether the package requires a field that its predecessor did not require. */
   hasConsent: boolean
 }
 

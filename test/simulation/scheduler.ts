@@ -83,7 +83,7 @@ export class ProcessSteps {
     return this.#isKilled
   }
 
-  /** `startsCall`: a call follows the step; it is in flight until `#endCall` is called. */
+  /** Takes a step. `startsCall`: a call follows the step; it is in flight until `#endCall` is called. */
   async step(name: string, startsCall = false): Promise<void> {
     if (this.#isKilled) throw new Crash('dead')
     await this.#scheduler.waitForTurn(this, startsCall)

@@ -77,7 +77,8 @@ export async function simulate(
       await acceptClosedStore(world)
     }
     removeFaults(world)
-    // In a quarter of the seeds, so that the results of the others did not change when this was added.
+    // This step was added later. It is limited to a quarter of the seeds, so that the results of the other seeds did
+    // not change.
     if (seed % 4 === 0) await orderElsewhere(world)
     await runUntilFinished(world)
     const { twice, lost, orders } = await checkOutcome(world)
@@ -206,7 +207,7 @@ async function acceptClosedStore(world: World, machine = world.machines.pick()):
   await world.endRound()
 }
 
-/** `store check` on a machine. */
+/** Runs `store check` on a machine. Returns whether the store is closed. */
 async function isClosed(world: World, machine: Machine): Promise<boolean> {
   const store = await world.open(machine)
   const { closing } = await store.rollbacks.examine()
@@ -221,8 +222,8 @@ function removeFaults({ sandbox }: World): void {
 }
 
 /**
- * A user orders a person with another program, and the store receives the event of that request: it must not
- * order the person again.
+ * A user orders a person with another program, and the store receives the event of that request: the store
+ * must not order the person again.
  */
 async function orderElsewhere(world: World): Promise<void> {
   const ordered = new Set(world.sandbox.requests().map((request) => world.findHumanOf(request)))

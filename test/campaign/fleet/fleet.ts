@@ -23,8 +23,8 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 export interface Plan {
   rows: number
   files: number
-  /** Fraction of its people that each file shares with the next; 0.2 by default. */
-  shared?: number
+  /** Fraction of the people of a file who are in the next file too; 0.2 by default. */
+  sharedFraction?: number
   /**
    * Each machine runs one file, and all files list their people in the same order, so that machines reach a
    * person at the same time. The files are not run again at the end.
@@ -54,13 +54,13 @@ export interface Plan {
    */
   restores?: number
   /**
-   * How often the primary from before the last failover becomes primary again, without the orders recorded
-   * since.
+   * How often the primary from before the last failover becomes primary again, without the orders that were
+   * recorded after that failover.
    */
   oldPrimaries?: number
   /** How often the clock of a machine is changed, by 16 minutes or 8 days, ahead or behind. */
   clockChanges?: number
-  /** How many machines are added with a copy of the settings of another. */
+  /** How many machines are added with a copy of the settings of another machine. */
   settingsCopies?: number
   /**
    * The database fails over only while runners wait for the quota and one of them is stopped. A runner with an order in
@@ -120,7 +120,7 @@ const maxRuns = 20
 const expectedExitCodes = new Set([0, 2, 8, 10])
 
 export interface FleetOptions {
-  /** Path of the program that the machines run; the shipped one by default. */
+  /** Path of the program that the machines run; that of this repository by default. */
   program?: string
   onProgress?: (line: string) => void
 }
@@ -197,7 +197,7 @@ export async function runFleet(
     for (const machine of machines) await reopenStore(machine, machines)
     for (const machine of machines) failures.push(...describeFailure(await machine.run(['store', 'check'])))
     if (machines[0] !== undefined)
-      await releaseHeld(machines[0], sandbox.requests(), { folder, url: pair.url })
+      await releaseHeldRows(machines[0], sandbox.requests(), { folder, url: pair.url })
     // Rows that waited for the outcome of another machine are sent now: all files are run again, as an
     // operator would.
     const lastFailures: string[] = []
@@ -223,9 +223,9 @@ export async function runFleet(
 
 const getFileName = (fileIndex: number): string => `people-${fileIndex}.csv`
 
-/** Makes files, each of which shares a fraction `shared` of its people with the next file. */
+/** Makes files, each of which shares a fraction `sharedFraction` of its people with the next file. */
 function makeOverlappingFiles(
-  { rows, files, shared: sharedFraction = 0.2, isLockstep = false }: Plan,
+  { rows, files, sharedFraction = 0.2, isLockstep = false }: Plan,
   rng: () => number,
 ): Person[][] {
   const rowsPerFile = Math.ceil(rows / files)
@@ -286,10 +286,10 @@ async function reopenStore(machine: Machine, machines: readonly Machine[]): Prom
 }
 
 /**
- * `--accept-older` on a store that lost attempts changes all pending rows to held. Releases those whose
- * people have no order at the service, as a user would after asking the provider.
+ * `--accept-older` on a store that lost attempts changes all pending rows to held. Releases those rows
+ * whose people have no order at the service, as a user would after asking the provider.
  */
-async function releaseHeld(
+async function releaseHeldRows(
   machine: Machine,
   requests: readonly RequestResource[],
   { folder, url }: { folder: string; url: string },

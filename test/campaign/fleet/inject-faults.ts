@@ -13,7 +13,7 @@ export interface FaultInjection {
   pair: PostgresPair
   /** Number of orders that the service accepted. */
   countOrders: () => number
-  /** Called now and then with the progress. */
+  /** Called with a line about the progress after every `faultsPerProgressLine` faults. */
   onProgress: (line: string) => void
 }
 

@@ -41,7 +41,7 @@ export const plans = {
   'all files hold the same people': {
     ...noFaults,
     rows: 45,
-    shared: 1,
+    sharedFraction: 1,
     isLockstep: true,
     commitDelayMs: 500,
   },

@@ -44,7 +44,7 @@ const maxInFlight = 8
 /** How long the campaign waits at the end for events to be forwarded. */
 const maxForwardWaitMs = 60_000
 
-/** Runs two receivers that share a database, and kills one of them again and again while events arrive. */
+/** Runs two receivers that share a database, and repeatedly kills one of them while events arrive. */
 export async function runReceivers(
   kills: number,
   rng: () => number,
