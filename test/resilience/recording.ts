@@ -30,3 +30,19 @@ export function listRecordingFiles(): Recording[] {
     return rows.length === 0 ? [] : [{ path: path.replaceAll('\\', '/'), rows, needs }]
   })
 }
+
+/**
+ * Lists the filters of titles in test files, split at `|`, that match no text of their file. Such a filter selects no
+ * test, so a row of the fault table would count too few results.
+ */
+export function listUnusedTitleFilters(): string[] {
+  return listRecordingFiles().flatMap(({ path }) => {
+    const lines = readFileSync(join(tests, path), 'utf8').split('\n')
+    const patterns = lines.flatMap((line) => /titles: \/(.+)\/[,\s}]/.exec(line)?.[1] ?? [])
+    const otherLines = lines.filter((line) => !line.includes('titles: /'))
+    return patterns
+      .flatMap((pattern) => (pattern.startsWith('^') ? [] : pattern.split('|')))
+      .filter((filter) => !otherLines.some((line) => new RegExp(filter).test(line)))
+      .map((filter) => `${path}: ${filter}`)
+  })
+}
