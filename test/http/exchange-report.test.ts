@@ -6,7 +6,10 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
-/** src/docs/cli.md, "Flags of every command": "--verbose (one line per HTTP exchange …)": each exchange is reported once, whether it succeeds or fails. */
+/**
+ * src/docs/cli.md, "Flags of every command": "--verbose (one line per HTTP exchange …)". Each exchange is reported
+ * once, whether it succeeds or fails.
+ */
 
 expectNoProcessFaults()
 

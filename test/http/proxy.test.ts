@@ -13,7 +13,10 @@ import {
   trustAuthority,
 } from './setup.ts'
 
-/** src/docs/cli.md, "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests connects service.test to a local TLS server. */
+/**
+ * src/docs/cli.md, "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests connects service.test to a local TLS
+ * server.
+ */
 
 expectNoProcessFaults()
 

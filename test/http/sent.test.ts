@@ -9,8 +9,8 @@ import { identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, expectTransportError } from './setup.ts'
 
 /**
- * The tests of the decision between "ordered nothing" and an unknown outcome (src/docs/ordering.md, section 2): "failure before the TLS (or
- * loopback TCP) connection stood" against "anything else".
+ * The tests of the decision between "ordered nothing" and an unknown outcome (src/docs/ordering.md, section 2):
+ * "failure before the TLS (or loopback TCP) connection stood" against "anything else".
  */
 
 expectNoProcessFaults()

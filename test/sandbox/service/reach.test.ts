@@ -126,7 +126,7 @@ test('a webhook in a given network is called over HTTP, and a webhook elsewhere 
   const deliverTo = (host: string) =>
     deliver(`http://${host}:${port}/in`, {}, Buffer.from('{}'), new AbortController().signal)
   expect(await deliverTo('127.0.0.1')).toBe(204)
-  // The text of this host is not a known name of this machine, so that its address is looked up like that of a container.
+  // This spelling of the loopback address is not recognised by its text, so that it is looked up like a host name.
   expect(await deliverTo('[::ffff:127.0.0.1]')).toBe(204)
   await expect(deliverTo('192.0.2.7')).rejects.toThrow('192.0.2.7 is at 192.0.2.7, where http is not allowed')
   const { sandbox } = createSandboxClient({ reach })
