@@ -251,7 +251,7 @@ describe('leaving a prompt', () => {
     ['Ctrl-C at yes or no', 'confirm', '(y/N)', keys.ctrlC],
     ['Ctrl-D at yes or no', 'confirm', '(y/N)', keys.ctrlD],
     ['the signal', 'stopped', '? Name', 'x'],
-  ])('%s is an interruption', async (_name, scenario, shownText, typed) => {
+  ])('%s interrupts the prompt', async (_name, scenario, shownText, typed) => {
     const terminal = await askScenario(scenario)
     await terminal.until(shownText)
     terminal.type(typed)
