@@ -226,9 +226,9 @@ test.each([
   [['--base-url', 'http://127.0.0.1:9', '--profile', 'one'], '--base-url and --profile cannot be combined'],
   [['--webhook-port', '70000'], '--webhook-port'],
   [['--watch', 'long'], '--watch: "long" is not a duration'],
-])('%j is refused', async (more, message) => {
+])('%j is refused', async (flags, message) => {
   const { run, sandbox } = await world(quick)
-  const { code, stdout, stderr } = await run([...command, ...more])
+  const { code, stdout, stderr } = await run([...command, ...flags])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)
   expect(sandbox.log.entries()).toEqual([])

@@ -53,13 +53,13 @@ async function runCommand() {
   const port = await findFreePort()
   service.events.url = `http://127.0.0.1:${port}/`
   const users = ['--second-user', people.member, '--no-create-user', people.analyst]
-  const others = ['--inactive-user', people.gone, '--foreign-user', people.foreigner]
+  const otherUsers = ['--inactive-user', people.gone, '--foreign-user', people.foreigner]
   const recipients = Object.entries({ cancelled: 'declines', error: 'fails', mixed: 'mixed' }).flatMap(
     ([end, name]) => [`--recipient-${end}`, `${name}@second.example.org`],
   )
   const flags = ['--allow-create', '--webhook-port', `${port}`, '--watch', '15s', '--json']
   const { code, json } = await refcheck(
-    ['sandbox', 'conformance', ...users, ...others, ...recipients, ...flags],
+    ['sandbox', 'conformance', ...users, ...otherUsers, ...recipients, ...flags],
     {
       env: {
         ...emptyEnv(temporaryFolder()),

@@ -75,10 +75,10 @@ test('an order is made and recorded, and the same person is not ordered again, a
       hint: 'To order it once more, pass allowDuplicate: true. Read the request with client.getRequest().',
     })
     expect(countPosts()).toBe(1)
-    const second = await journal.order(client, createOrder(), { allowDuplicate: true })
+    const secondOrder = await journal.order(client, createOrder(), { allowDuplicate: true })
     expect((await journal.orders()).map(({ state, request_id }) => [state, request_id])).toEqual([
       ['accepted', firstOrder.request_id],
-      ['accepted', second.request_id],
+      ['accepted', secondOrder.request_id],
     ])
   }, options)
   expect(sandbox.requests()).toHaveLength(2)
@@ -163,20 +163,22 @@ async function loseAnswer(journal: Journal, when: 'before' | 'after'): Promise<J
 
 test('they have it: the request that the provider named is read and recorded, and no other one', async () => {
   await withJournal(async (journal) => {
-    const lost = await loseAnswer(journal, 'after')
+    const lostOrder = await loseAnswer(journal, 'after')
     const ownId = sandbox.requests()[0]?.request_id ?? ''
-    const other = await client.createRequest(createOrder('mei@example.com', 'Mei'))
-    const error = await catchError(() => journal.decide(client, lost, { requestId: other.request_id }))
+    const otherRequest = await client.createRequest(createOrder('mei@example.com', 'Mei'))
+    const error = await catchError(() =>
+      journal.decide(client, lostOrder, { requestId: otherRequest.request_id }),
+    )
     expect(error).toMatchObject({
       code: 'invalid_input',
-      message: `request ${other.request_id} is for somebody else, so it is not the order of Priya Shah`,
+      message: `request ${otherRequest.request_id} is for somebody else, so it is not the order of Priya Shah`,
     })
     expect((await journal.orders()).map(({ state }) => state)).toEqual(['unknown'])
-    expect(await journal.decide(client, lost, { requestId: ownId })).toMatchObject({
+    expect(await journal.decide(client, lostOrder, { requestId: ownId })).toMatchObject({
       state: 'accepted',
       request_id: ownId,
     })
-    expect(await catchError(() => journal.decide(client, lost, { drop: true }))).toMatchObject({
+    expect(await catchError(() => journal.decide(client, lostOrder, { drop: true }))).toMatchObject({
       code: 'usage',
       message: 'Priya Shah is accepted, not unknown: there is nothing to decide',
     })
@@ -185,18 +187,18 @@ test('they have it: the request that the provider named is read and recorded, an
 
 test('neither is known: a dropped order is never sent and conflicts with the same order, until the provider finds it', async () => {
   await withJournal(async (journal) => {
-    const lost = await loseAnswer(journal, 'after')
-    expect(await journal.decide(client, lost, { drop: true })).toMatchObject({ state: 'dropped' })
+    const lostOrder = await loseAnswer(journal, 'after')
+    expect(await journal.decide(client, lostOrder, { drop: true })).toMatchObject({ state: 'dropped' })
     expect(await catchError(() => journal.order(client, createOrder()))).toMatchObject({ code: 'duplicate' })
     expect(countPosts()).toBe(1)
     const ownId = sandbox.requests()[0]?.request_id ?? ''
-    expect(await journal.decide(client, lost, { requestId: ownId })).toMatchObject({ state: 'accepted' })
+    expect(await journal.decide(client, lostOrder, { requestId: ownId })).toMatchObject({ state: 'accepted' })
   })
 })
 
 test('they do not have it: the order is sent again once, from 15 minutes after the attempt and with its e-mail', async () => {
   const options = createPaths()
-  const lost = await withJournal(async (journal) => {
+  const lostOrder = await withJournal(async (journal) => {
     const unknown = await loseAnswer(journal, 'before')
     const earlyError = await catchError(() =>
       journal.decide(client, unknown, { confirmEmail: 'priya@example.com' }),
@@ -214,16 +216,20 @@ test('they do not have it: the order is sent again once, from 15 minutes after t
   database.close()
   await withJournal(async (journal) => {
     const wrongEmailError = await catchError(() =>
-      journal.decide(client, lost, { confirmEmail: 'mei@example.com' }),
+      journal.decide(client, lostOrder, { confirmEmail: 'mei@example.com' }),
     )
     expect(wrongEmailError).toMatchObject({
       code: 'invalid_input',
       message: 'this is not the e-mail of Priya Shah',
     })
     expect(countPosts()).toBe(1)
-    const sent = await journal.decide(client, lost, { confirmEmail: 'priya@example.com' })
+    const resentOrder = await journal.decide(client, lostOrder, { confirmEmail: 'priya@example.com' })
     const [request] = sandbox.requests()
-    expect([sent.state, sent.request_id, countPosts()]).toEqual(['accepted', request?.request_id, 2])
+    expect([resentOrder.state, resentOrder.request_id, countPosts()]).toEqual([
+      'accepted',
+      request?.request_id,
+      2,
+    ])
   }, options)
   expect(sandbox.requests()).toHaveLength(1)
 })

@@ -76,13 +76,13 @@ test('no type is any, and no error is ignored or silenced', () => {
 })
 
 test('a file is one topic of at most 600 lines', () => {
-  const long = allFiles.filter(({ text }) => text.split('\n').length > 601)
-  expect(long.map(({ path }) => path)).toEqual([])
+  const longFiles = allFiles.filter(({ text }) => text.split('\n').length > 601)
+  expect(longFiles.map(({ path }) => path)).toEqual([])
 })
 
 test('a command file is at most 115 lines, flags and examples included', () => {
-  const long = sources('src/commands/**/*.ts').filter(({ text }) => text.split('\n').length > 116)
-  expect(long.map(({ path }) => path)).toEqual([])
+  const longFiles = sources('src/commands/**/*.ts').filter(({ text }) => text.split('\n').length > 116)
+  expect(longFiles.map(({ path }) => path)).toEqual([])
 })
 
 test('dependencies are exact versions', () => {

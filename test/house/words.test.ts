@@ -78,9 +78,9 @@ test.each([
   ['of README and manifest', readDocumentLines],
   ['that names a test', readTestTitles],
 ])('no sentence %s has a word that was replaced', (_which, sentences) => {
-  const all = sentences()
-  expect(all.length).toBeGreaterThan(100)
-  const found = all.flatMap(({ path, text }) =>
+  const allSentences = sentences()
+  expect(allSentences.length).toBeGreaterThan(100)
+  const found = allSentences.flatMap(({ path, text }) =>
     replacedWords
       .filter(([word]) => word.test(text))
       .map(([, replacement]) => `${path}: say "${replacement}" in ${text.slice(0, 120)}`),
@@ -89,10 +89,10 @@ test.each([
 })
 
 test('a hint ends with its command, so that it can be pasted', () => {
-  const after = /: refcheck [^"`'\n)]*(?:[a-z}]|\b[A-Z]{2,})[.;] (?:[A-Z]|then\b)/
+  const textAfterCommand = /: refcheck [^"`'\n)]*(?:[a-z}]|\b[A-Z]{2,})[.;] (?:[A-Z]|then\b)/
   expect(
     readProgramTexts()
-      .filter(({ path, text }) => !path.startsWith('src/cli/pages/') && after.test(text))
+      .filter(({ path, text }) => !path.startsWith('src/cli/pages/') && textAfterCommand.test(text))
       .map(({ path, text }) => `${path}: ${text}`),
   ).toEqual([])
 })

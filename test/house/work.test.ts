@@ -7,7 +7,7 @@ import { type Source, sources } from './sources.ts'
 /** Matches the text before a call that is delegated to, or passed to an engine that runs it. */
 const runPrefix = /(?:\byield\*|\(\w*\) =>|\b(?:run|runSync|within)\(|\brunOn\(\w+,)$/
 
-/** Whether a call is an argument of `together`, which runs several generators. `before` is the text before the call. */
+/** Whether a call is an argument of `together`, which runs several generators. `textBefore` is the text before the call. */
 function isArgument(before: string): boolean {
   const index = before.lastIndexOf('together(')
   const sinceTogether = index === -1 ? '' : before.slice(index)
@@ -53,11 +53,16 @@ function findNotRun(file: Source, files: readonly Source[], shared: readonly str
     'g',
   )
   return [...text.matchAll(call)].flatMap(({ 0: called, index }) => {
-    const before = text.slice(0, index)
-    const isDeclared = /^[^\n]*\): \w/.test(text.slice(index)) && /(?:^|\n) *(?:async )?$/.test(before)
-    if (runPrefix.test(before.trimEnd()) || isArgument(before) || /\bfunction\* $/.test(before) || isDeclared)
+    const textBefore = text.slice(0, index)
+    const isDeclared = /^[^\n]*\): \w/.test(text.slice(index)) && /(?:^|\n) *(?:async )?$/.test(textBefore)
+    if (
+      runPrefix.test(textBefore.trimEnd()) ||
+      isArgument(textBefore) ||
+      /\bfunction\* $/.test(textBefore) ||
+      isDeclared
+    )
       return []
-    return [`${path}:${before.split('\n').length}: ${called}`]
+    return [`${path}:${textBefore.split('\n').length}: ${called}`]
   })
 }
 

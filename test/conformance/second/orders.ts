@@ -46,8 +46,8 @@ export function requestStatusAt(order: Order, age: number, behaviour: Behaviour)
 
 /** Returns the ages at which the status of the request or of a check may change. */
 export function listChangeAges(order: Order): number[] {
-  const all = order.courses.flatMap(({ start, end }) => [start, end])
-  return [...new Set([...all, ...(order.isFailing ? [failureAgeMs] : [])])].sort((a, b) => a - b)
+  const changeAges = order.courses.flatMap(({ start, end }) => [start, end])
+  return [...new Set([...changeAges, ...(order.isFailing ? [failureAgeMs] : [])])].sort((a, b) => a - b)
 }
 
 type Path = (string | number)[]

@@ -120,10 +120,10 @@ export class SecondService {
   }
 
   #findNextChange(): number {
-    const all = [...this.orders.values()].flatMap((order) =>
+    const changeTimes = [...this.orders.values()].flatMap((order) =>
       listChangeAges(order).map((age) => order.createdAt + age),
     )
-    return Math.min(...all.filter((time) => time > this.#now))
+    return Math.min(...changeTimes.filter((time) => time > this.#now))
   }
 
   #runDue(): void {
@@ -192,8 +192,8 @@ export class SecondService {
         this.failingReads -= 1
         throw new CallRefusedError(500, 'something broke')
       }
-      const all = this.users.filter((each) => each.organisation === organisation && each.active)
-      return setData(reply, { users: all.reverse().map((each) => userData(each, this.behaviour)) })
+      const activeUsers = this.users.filter((each) => each.organisation === organisation && each.active)
+      return setData(reply, { users: activeUsers.reverse().map((each) => userData(each, this.behaviour)) })
     }
     if (matches('GET', 'v1', 'packages')) return this.#listPackages(reply, query, organisation, user.role)
     if (matches('GET', 'v1', 'packages', '*', 'schema')) {

@@ -85,13 +85,13 @@ function planChecks({
   recipient,
 }: Order): { from: number; to: number; end: string }[] {
   const [localPart] = (recipient['email'] ?? '').split('@')
-  const all = checks.map((_, index) => ({ from: (1 + 4 * index) * minute, to: (10 + 5 * index) * minute }))
-  if (hasSurvey) all.unshift({ from: minute, to: 20 * minute })
-  return all.map(({ from, to }, index) => ({
+  const plans = checks.map((_, index) => ({ from: (1 + 4 * index) * minute, to: (10 + 5 * index) * minute }))
+  if (hasSurvey) plans.unshift({ from: minute, to: 20 * minute })
+  return plans.map(({ from, to }, index) => ({
     from,
     to,
     end:
-      localPart === 'declines' || (localPart === 'mixed' && index === all.length - 1)
+      localPart === 'declines' || (localPart === 'mixed' && index === plans.length - 1)
         ? 'CANCELLED'
         : 'COMPLETED',
   }))
@@ -113,10 +113,10 @@ export function checkStatuses(order: Order, now: number): string[] {
 
 export function requestStatusAt(order: Order, now: number): string {
   if (hasFailed(order, now)) return 'ERROR'
-  const all = checkStatuses(order, now)
-  if (all.every((each) => each === 'RECEIVED')) return 'RECEIVED'
-  const hasCompleted = all.includes('COMPLETED')
-  if (all.every((each) => each === 'COMPLETED' || each === 'CANCELLED'))
+  const statuses = checkStatuses(order, now)
+  if (statuses.every((each) => each === 'RECEIVED')) return 'RECEIVED'
+  const hasCompleted = statuses.includes('COMPLETED')
+  if (statuses.every((each) => each === 'COMPLETED' || each === 'CANCELLED'))
     return hasCompleted ? 'COMPLETED' : 'CANCELLED'
   return hasCompleted ? 'PARTIAL' : 'IN_PROGRESS'
 }

@@ -24,12 +24,12 @@ export function findFault(
   ignoredFaults?: RegExp,
 ): string | undefined {
   if (!isObject(body)) return 'body: that is no JSON object'
-  const all = [
+  const faults = [
     ...findRecipientFaults(body),
     ...findPackageFaults(body, pack),
     ...findInformationFaults(body, pack),
   ]
-  return all.find((fault) => ignoredFaults?.test(fault) !== true)
+  return faults.find((fault) => ignoredFaults?.test(fault) !== true)
 }
 
 function findPackageFaults({ package_id: id }: Item, pack: Package | undefined): string[] {

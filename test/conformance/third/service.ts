@@ -164,10 +164,13 @@ export class ThirdService {
       this.failingReads -= 1
       return refuse(503, 'we are sorry')
     }
-    const all = this.users.filter(
+    const activeUsers = this.users.filter(
       ({ organisation, active }) => organisation === caller.organisation && active,
     )
-    return { status: 200, data: { total: all.length, users: all.map((user) => userView(user, this.users)) } }
+    return {
+      status: 200,
+      data: { total: activeUsers.length, users: activeUsers.map((user) => userView(user, this.users)) },
+    }
   }
 
   #answerPackages({ path, query }: Call, caller: User): Reply {

@@ -212,16 +212,16 @@ describe('in a keychain', () => {
 
   test('two config folders with a profile of the same name do not share an entry', async () => {
     const keychain = new MemoryKeychain()
-    const first = openWithKeychain(keychain)
-    const other = openTestSecrets({
+    const firstSecrets = openWithKeychain(keychain)
+    const otherSecrets = openTestSecrets({
       paths: { config: join(folder, 'other'), data: folder },
       keychain: 'try',
       loadKeychain: () => Promise.resolve(keychain),
     })
-    await first.save('default', 'api-key', key, { baseUrl })
-    await other.save('default', 'api-key', newKey, { baseUrl })
-    await other.remove('default')
-    expect((await first.read('default', 'api-key'))?.value).toBe(key)
+    await firstSecrets.save('default', 'api-key', key, { baseUrl })
+    await otherSecrets.save('default', 'api-key', newKey, { baseUrl })
+    await otherSecrets.remove('default')
+    expect((await firstSecrets.read('default', 'api-key'))?.value).toBe(key)
   })
 
   test('removing a secret removes its entry', async () => {

@@ -40,8 +40,8 @@ describe.each(backends)('%s', (backend) => {
   test('starting batches while another batch is sent does not close the store: each attempt is in its log', async () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(30))
-    const others = [fileBatch(), fileBatch()]
-    for (const [index, other] of others.entries())
+    const otherBatches = [fileBatch(), fileBatch()]
+    for (const [index, other] of otherBatches.entries())
       await store.batches.add(other, [orderRow(1, `b${index}@example.com`)])
     const sending = { isOver: false }
     const sendAll = async (): Promise<void> => {
@@ -53,7 +53,7 @@ describe.each(backends)('%s', (backend) => {
     }
     const startOthers = async (): Promise<void> => {
       for (let turn = 0; !sending.isOver; turn += 1) {
-        const lease = await store.batches.acquire(others[turn % 2]?.id ?? '')
+        const lease = await store.batches.acquire(otherBatches[turn % 2]?.id ?? '')
         await lease?.release()
         for (let wait = turn % 7; wait > 0; wait -= 1) await new Promise(setImmediate)
       }
@@ -143,9 +143,9 @@ describe.each(backends)('%s', (backend) => {
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
       const days = 8 * 24 * 60 * 60_000
       if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - someTime)
-      const again = fileBatch({ allowDuplicate: true, addedAt: someTime + days })
-      await store.batches.add(again, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
-      expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])
+      const secondBatch = fileBatch({ allowDuplicate: true, addedAt: someTime + days })
+      await store.batches.add(secondBatch, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
+      expect(await states(secondBatch.id)).toEqual(['1 pending', '2 duplicate'])
     })
 
     test('a preview has the same counts, reports conflicts, and adds nothing', async () => {
@@ -181,9 +181,9 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(batch, orderRows(1))
       expect((await store.batches.findByIdentity('this file'))?.id).toBe(batch.id)
       expect(await store.batches.findByIdentity('another file')).toBeUndefined()
-      const again = fileBatch({ identity: 'this file' })
-      expect((await store.batches.add(again, orderRows(1, 50)))?.id).toBe(batch.id)
-      expect(await store.batches.find(again.id)).toBeUndefined()
+      const secondBatch = fileBatch({ identity: 'this file' })
+      expect((await store.batches.add(secondBatch, orderRows(1, 50)))?.id).toBe(batch.id)
+      expect(await store.batches.find(secondBatch.id)).toBeUndefined()
       expect(await store.batches.countRows(batch.id)).toMatchObject({ total: 1 })
     })
   })
@@ -202,15 +202,15 @@ describe.each(backends)('%s', (backend) => {
 
     test('a list has the newest batch first, and includes single orders only on request', async () => {
       const single = await addOne(store.ledger, 'single@example.com')
-      const old = fileBatch({ addedAt: someTime - 1000 })
-      const fresh = fileBatch({ addedAt: someTime + 1000 })
-      await store.batches.add(old, orderRows(1))
-      await store.batches.add(fresh, orderRows(1, 50))
-      expect((await store.batches.list()).map(({ id }) => id)).toEqual([fresh.id, old.id])
+      const oldBatch = fileBatch({ addedAt: someTime - 1000 })
+      const freshBatch = fileBatch({ addedAt: someTime + 1000 })
+      await store.batches.add(oldBatch, orderRows(1))
+      await store.batches.add(freshBatch, orderRows(1, 50))
+      expect((await store.batches.list()).map(({ id }) => id)).toEqual([freshBatch.id, oldBatch.id])
       expect((await store.batches.list({ includesSingleOrders: true })).map(({ id }) => id)).toEqual([
-        fresh.id,
+        freshBatch.id,
         single.batchId,
-        old.id,
+        oldBatch.id,
       ])
     })
   })
@@ -220,17 +220,17 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1200))
       await accept(batch.id, 700)
-      const seen: number[] = []
+      const rowNumbers: number[] = []
       for await (const { row } of store.batches.rows(batch.id, {
         states: ['pending'],
         after: 10,
         limit: 1000,
       })) {
-        seen.push(row)
+        rowNumbers.push(row)
       }
-      expect(seen.length).toBe(1000)
-      expect(seen).not.toContain(700)
-      expect([seen[0], seen.at(-1)]).toEqual([11, 1011])
+      expect(rowNumbers.length).toBe(1000)
+      expect(rowNumbers).not.toContain(700)
+      expect([rowNumbers[0], rowNumbers.at(-1)]).toEqual([11, 1011])
     })
 
     test('may change while they are read', async () => {
@@ -277,12 +277,12 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1))
       const lease = await store.batches.acquire(batch.id)
-      const other = await setup.store()
-      expect(await other.batches.acquire(batch.id)).toBeUndefined()
-      expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
+      const otherStore = await setup.store()
+      expect(await otherStore.batches.acquire(batch.id)).toBeUndefined()
+      expect((await otherStore.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
       await lease?.release()
-      expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
-      const next = await other.batches.acquire(batch.id)
+      expect((await otherStore.batches.find(batch.id))?.holder).toBeUndefined()
+      const next = await otherStore.batches.acquire(batch.id)
       expect(next).toBeDefined()
       await next?.release()
     })
@@ -379,8 +379,8 @@ describe.each(backends)('%s', (backend) => {
           })
         }
       }
-      const other = fileBatch()
-      await store.batches.add(other, orderRows(1))
+      const otherBatch = fileBatch()
+      await store.batches.add(otherBatch, orderRows(1))
       expect(await store.batches.requeue(batch.id, someTime + 60, [1, 2])).toBe(1)
       expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 rejected'])
       expect(await store.batches.requeue(batch.id, someTime + 70)).toBe(1)

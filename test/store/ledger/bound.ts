@@ -14,9 +14,9 @@ export function bindLedger(real: Ledger): Ledger {
     moveFrom: (holder, loss, from, change) => real.moveFrom(holder, loss, from, change),
     moveAndBegin: (from, change, next, attempt, setup) =>
       real.moveAndBegin(from, change, next, attempt, setup),
-    acknowledge: (...seen) => real.acknowledge(...seen),
-    recordStatus: (...read) => real.recordStatus(...read),
-    addLostPerson: (...read) => real.addLostPerson(...read),
+    acknowledge: (...args) => real.acknowledge(...args),
+    recordStatus: (...args) => real.recordStatus(...args),
+    addLostPerson: (...args) => real.addLostPerson(...args),
     personMatch: (row, person) => real.personMatch(row, person),
     isEmailOf: (row, email) => real.isEmailOf(row, email),
     clockAheadMs: (now) => real.clockAheadMs(now),

@@ -73,9 +73,11 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
     expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
     expect(await store.ledger.list({ batchId: order.id })).toMatchObject([{ state: 'duplicate' }])
-    const again = batchOf(['person1@example.com'], { baseUrl })
-    expect(await store.ledger.add(again, { allowDuplicate: true })).toBeUndefined()
-    expect(await beginAttempt(store.ledger, { ...row, batchId: again.id }, newAttempt())).toMatchObject({
+    const repeatedOrder = batchOf(['person1@example.com'], { baseUrl })
+    expect(await store.ledger.add(repeatedOrder, { allowDuplicate: true })).toBeUndefined()
+    expect(
+      await beginAttempt(store.ledger, { ...row, batchId: repeatedOrder.id }, newAttempt()),
+    ).toMatchObject({
       state: 'sending',
     })
   })

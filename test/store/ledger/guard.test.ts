@@ -90,8 +90,8 @@ describe.each(backends)('%s', (backend) => {
     test('a row in flight becomes unknown, and a single order that was not sent is cancelled', async () => {
       const sending = await beginOne(ledger, 'a@example.com')
       const pending = await addOne(ledger, 'b@example.com')
-      const found = await ledger.recover(at)
-      expect(found).toMatchObject([{ batchId: sending.batchId, state: 'unknown', changedAt: at }])
+      const recovered = await ledger.recover(at)
+      expect(recovered).toMatchObject([{ batchId: sending.batchId, state: 'unknown', changedAt: at }])
       expect(await rowOf(ledger, sending)).toMatchObject({
         state: 'unknown',
         reason: expect.stringMatching(/stopped while the order was in flight/) as string,
@@ -121,34 +121,34 @@ describe.each(backends)('%s', (backend) => {
       await ledger.add(batch, { allowDuplicate: false })
       const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
       await beginAttempt(ledger, row, newAttempt())
-      const other = await setup.open()
+      const otherLedger = await setup.open()
       expect(await ledger.recover(at)).toEqual([])
-      expect(await other.recover(at)).toEqual([])
-      expect(await other.acquire(batch)).toBeUndefined()
+      expect(await otherLedger.recover(at)).toEqual([])
+      expect(await otherLedger.acquire(batch)).toBeUndefined()
       await lease?.release()
       // A lease may be released twice.
       await lease?.release()
-      expect(await other.recover(at)).toHaveLength(1)
+      expect(await otherLedger.recover(at)).toHaveLength(1)
     })
   })
 
   test('a list is filtered by each given condition', async () => {
-    const early = await addOne(ledger, 'Early@example.com', { addedAt: someTime - 1_000 })
-    const late = await beginOne(ledger, 'late@example.com')
+    const earlyRow = await addOne(ledger, 'Early@example.com', { addedAt: someTime - 1_000 })
+    const lateAttempt = await beginOne(ledger, 'late@example.com')
     const listEmails = async (filter: Parameters<Ledger['list']>[0]): Promise<(string | undefined)[]> =>
       (await ledger.list(filter)).map(({ recipient }) => recipient?.email)
     expect(await listEmails({})).toEqual(['Early@example.com', 'late@example.com'])
     expect(await listEmails({ email: 'eARLY@example.com' })).toEqual(['Early@example.com'])
-    expect(await listEmails({ batchId: late.batchId })).toEqual(['late@example.com'])
-    expect(await listEmails({ batchId: early.batchId, states: ['sending'] })).toEqual([])
+    expect(await listEmails({ batchId: lateAttempt.batchId })).toEqual(['late@example.com'])
+    expect(await listEmails({ batchId: earlyRow.batchId, states: ['sending'] })).toEqual([])
     expect(await listEmails({ states: ['sending', 'unknown'] })).toEqual(['late@example.com'])
-    const { attemptedAt = 0 } = await rowOf(ledger, late)
+    const { attemptedAt = 0 } = await rowOf(ledger, lateAttempt)
     expect(await listEmails({ since: attemptedAt })).toEqual(['late@example.com'])
     expect(await listEmails({ since: attemptedAt + 1 })).toEqual([])
     expect(await listEmails({ requestId })).toEqual([])
     expect(await listEmails({ requestStart: requestId.slice(0, 8) })).toEqual([])
-    await ledger.move(late, { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
+    await ledger.move(lateAttempt, { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
     expect(await listEmails({ requestStart: requestId.slice(0, 8) })).toEqual(['late@example.com'])
-    expect(await rowOf(ledger, late)).toMatchObject({ userEmail: 'member@example.com', attempts: 1 })
+    expect(await rowOf(ledger, lateAttempt)).toMatchObject({ userEmail: 'member@example.com', attempts: 1 })
   })
 })

@@ -44,8 +44,8 @@ describe.each(backends)('%s', (backend) => {
 
   test('every process reads the added event, byte for byte', async () => {
     await inbox.add([receivedEvent(one, 'IN_PROGRESS')], false)
-    const other = (await setup.store()).inbox
-    const event = await other.get(1)
+    const otherInbox = (await setup.store()).inbox
+    const event = await otherInbox.get(1)
     expect(event).toMatchObject({ id: 1, requestId: one, status: 'IN_PROGRESS', repeats: 0, forward: 'none' })
     expect(Buffer.from(event?.body ?? []).equals(Buffer.from(receivedEvent(one, 'IN_PROGRESS').body))).toBe(
       true,
@@ -57,10 +57,10 @@ describe.each(backends)('%s', (backend) => {
       { id: 1, repeated: false },
       { id: 2, repeated: false },
     ])
-    const again = receivedEvent(one.toUpperCase(), 'PARTIAL', {
+    const repeatedEvent = receivedEvent(one.toUpperCase(), 'PARTIAL', {
       body: Buffer.from('{ "written": "otherwise" }'),
     })
-    expect(await inbox.add([again], true)).toEqual([{ id: 1, repeated: true }])
+    expect(await inbox.add([repeatedEvent], true)).toEqual([{ id: 1, repeated: true }])
     expect(await inbox.get(1)).toMatchObject({ repeats: 1 })
     expect(await listIds()).toEqual([1, 2])
   })

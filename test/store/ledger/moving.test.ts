@@ -44,9 +44,14 @@ const eventOf = (digit: string) => ({
  */
 async function fillStore(store: Store): Promise<void> {
   const { ledger, batches, waiting, inbox, unmatched } = store
-  const sent = await beginOne(ledger, 'sent@example.com')
+  const acceptedAttempt = await beginOne(ledger, 'sent@example.com')
   const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
-  await ledger.move(sent, { to: 'accepted', at: someTime, requestId, requestStatus: 'IN_PROGRESS' })
+  await ledger.move(acceptedAttempt, {
+    to: 'accepted',
+    at: someTime,
+    requestId,
+    requestStatus: 'IN_PROGRESS',
+  })
   await ledger.recordStatus(
     'http://127.0.0.1:4010',
     requestId,
@@ -54,8 +59,8 @@ async function fillStore(store: Store): Promise<void> {
     someTime,
     '{"reference":{"IN_PROGRESS":1}}',
   )
-  const lost = await beginOne(ledger, 'lost@example.com')
-  await ledger.move(lost, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
+  const unknownAttempt = await beginOne(ledger, 'lost@example.com')
+  await ledger.move(unknownAttempt, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
   const file = fileBatch({ name: 'Zoë’s “people”.csv' })
   await batches.add(file, [orderRow(1, 'SENT@example.com'), orderRow(2, 'new@example.com')])
   await waiting.recordSameService(['https://a.example.com', 'https://b.example.com'], true, {
@@ -129,10 +134,10 @@ test.each(directions)(
       await createAddress(fromBackend, 'from'),
       await createAddress(toBackend, 'to'),
     ]
-    const first = await setup.store(fromAddress)
-    await fillStore(first)
-    const before = await readContent(first)
-    await first.close()
+    const filledStore = await setup.store(fromAddress)
+    await fillStore(filledStore)
+    const contentBefore = await readContent(filledStore)
+    await filledStore.close()
     const move = async (change: (store: Store) => Store = (store) => store, changeTo = change) => {
       const from = await setup.store(fromAddress)
       const to = await setup.store(toAddress)
@@ -165,11 +170,13 @@ test.each(directions)(
     const { tables: moved } = await move()
 
     expect(moved.map(({ table, rows }) => [table, rows])).toContainEqual(['events', 3])
-    const after = await setup.store(toAddress)
-    expect(await readContent(after)).toEqual(before)
-    expect(await after.maintenance.check()).toEqual([])
-    expect(await after.inbox.add([eventOf('4')], false)).toEqual([{ id: 4, repeated: false }])
-    expect(await after.ledger.add(batchOf(['Sent@example.com']), { allowDuplicate: false })).toMatchObject({
+    const movedStore = await setup.store(toAddress)
+    expect(await readContent(movedStore)).toEqual(contentBefore)
+    expect(await movedStore.maintenance.check()).toEqual([])
+    expect(await movedStore.inbox.add([eventOf('4')], false)).toEqual([{ id: 4, repeated: false }])
+    expect(
+      await movedStore.ledger.add(batchOf(['Sent@example.com']), { allowDuplicate: false }),
+    ).toMatchObject({
       order: { state: 'accepted' },
     })
     const oldStore = await setup.store(fromAddress)
@@ -182,8 +189,8 @@ test.each(directions)(
 
 test('no store is moved while a process orders with it, or to the address of another store', async () => {
   const store = await setup.store()
-  const other = await setup.store(await createAddress('SQLite', 'other'))
-  await addOne(other.ledger, 'somebody@example.com')
+  const otherStore = await setup.store(await createAddress('SQLite', 'other'))
+  await addOne(otherStore.ledger, 'somebody@example.com')
   const move = (openNewStore: () => Promise<Store>) =>
     moveStore({
       oldStore: store,
@@ -193,7 +200,7 @@ test('no store is moved while a process orders with it, or to the address of ano
       clock: systemClock,
       random: systemRandom,
     })
-  await expect(move(() => Promise.resolve(other))).rejects.toThrow(
+  await expect(move(() => Promise.resolve(otherStore))).rejects.toThrow(
     'is a store already (batches, submissions, accounts)',
   )
   const batch = batchOf(['now@example.com'])

@@ -93,19 +93,19 @@ describe('the location of the store', () => {
 test('every commit is flushed to the disk, and deleted data is overwritten', async () => {
   const ledger = await setup.open()
   await beginOne(ledger, 'a@example.com')
-  const other = new DatabaseSync(setup.path)
-  expect(other.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
-  expect(other.prepare('SELECT state FROM submissions').get()).toEqual({ state: 'sending' })
-  expect(other.prepare('SELECT became FROM attempts').get()).toEqual({ became: null })
-  other.close()
+  const database = new DatabaseSync(setup.path)
+  expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  expect(database.prepare('SELECT state FROM submissions').get()).toEqual({ state: 'sending' })
+  expect(database.prepare('SELECT became FROM attempts').get()).toEqual({ became: null })
+  database.close()
 })
 
 test('a store that is closed and opened again has its data', async () => {
   const first = await setup.store()
   await addOne(first.ledger, 'a@example.com')
   await first.close()
-  const again = await setup.open()
-  expect(await again.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
+  const reopened = await setup.open()
+  expect(await reopened.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
     order: { state: 'pending' },
   })
 })

@@ -58,8 +58,8 @@ const statements: Record<string, string> = {
   'the newest status of a request': selectLatest,
 }
 
-/** Steps of PostgreSQL that read a whole table. */
-const wholeTableSteps = ['seqscan', 'hashjoin', 'mergejoin']
+/** Methods of PostgreSQL's planner that read a whole table. */
+const fullScanMethods = ['seqscan', 'hashjoin', 'mergejoin']
 
 const large = '(?:submissions|attempts|events)'
 
@@ -69,8 +69,8 @@ function findWholeReads(plan: readonly string[]): string[] {
   // `submissions_first_form` has the few people without fingerprints, and is only read to see whether there is one.
   const indexScan = new RegExp(`Index (?:Only )?Scan (?:using|on) (?!submissions_first_form)${large}_`)
   return plan.filter(
-    (step, at) =>
-      tableScan.test(step) || (indexScan.test(step) && plan[at + 1]?.startsWith('Index Cond:') !== true),
+    (step, index) =>
+      tableScan.test(step) || (indexScan.test(step) && plan[index + 1]?.startsWith('Index Cond:') !== true),
   )
 }
 
@@ -108,7 +108,7 @@ describe.each(backends)('%s', (backend) => {
       database.close()
       return rows
     }
-    const settings = ['search_path=refcheck', ...wholeTableSteps.map((way) => `enable_${way}=off`)]
+    const settings = ['search_path=refcheck', ...fullScanMethods.map((method) => `enable_${method}=off`)]
     const options = settings.map((setting) => `-c${setting}`).join(' ')
     return queryDatabase(`${await sharedStore()}?options=${encodeURIComponent(options)}`, statement)
   }

@@ -61,23 +61,23 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
 
   test('is in the body of an event until that is forwarded, and not afterwards', async () => {
     const added = await store.inbox.add([errorEvent(one), errorEvent(two)], true)
-    const [own = 0, otherId = 0] = added.map(({ id }) => id)
-    expect(await readBody(own)).toContain('Ann Lee')
-    for (const id of [own, otherId]) await store.inbox.recordForwarded(id, someTime + 5, '200')
-    expect(await readBody(own)).not.toContain('Ann Lee')
+    const [ownId = 0, otherId = 0] = added.map(({ id }) => id)
+    expect(await readBody(ownId)).toContain('Ann Lee')
+    for (const id of [ownId, otherId]) await store.inbox.recordForwarded(id, someTime + 5, '200')
+    expect(await readBody(ownId)).not.toContain('Ann Lee')
     expect(await readBody(otherId)).toContain('Ann Lee')
-    expect(await store.inbox.get(own)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })
+    expect(await store.inbox.get(ownId)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })
   })
 
   test('is recognised by the fingerprints: as the same person, a similar person or another person', async () => {
-    const same = personOf('person1@example.com')
-    expect(await store.ledger.personMatch(key, same)).toBe('same')
-    expect(await store.ledger.personMatch(key, { ...same, first_name: 'Bob' })).toBe('similar')
-    expect(await store.ledger.personMatch(key, { ...same, email: 'b@x.example' })).toBe('similar')
-    expect(await store.ledger.personMatch(key, { ...same, email: 'b@x.example', phone: '+1999' })).toBe(
+    const person = personOf('person1@example.com')
+    expect(await store.ledger.personMatch(key, person)).toBe('same')
+    expect(await store.ledger.personMatch(key, { ...person, first_name: 'Bob' })).toBe('similar')
+    expect(await store.ledger.personMatch(key, { ...person, email: 'b@x.example' })).toBe('similar')
+    expect(await store.ledger.personMatch(key, { ...person, email: 'b@x.example', phone: '+1999' })).toBe(
       'other',
     )
-    expect(await store.ledger.personMatch({ ...key, row: 2 }, same)).toBe('unknown')
+    expect(await store.ledger.personMatch({ ...key, row: 2 }, person)).toBe('unknown')
   })
 
   test('is no longer recognised after the fingerprints are erased too', async () => {

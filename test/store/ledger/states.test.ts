@@ -132,10 +132,10 @@ describe.each(backends)('%s', (backend) => {
 
     test('two processes that begin the same row make one attempt', async () => {
       const row = await addOne(ledger, 'a@example.com')
-      const other = await setup.open()
+      const otherLedger = await setup.open()
       const started = await Promise.all([
         beginAttempt(ledger, row, newAttempt()),
-        beginAttempt(other, row, newAttempt()),
+        beginAttempt(otherLedger, row, newAttempt()),
       ])
       expect(started.filter((each) => each !== undefined)).toHaveLength(1)
     })

@@ -59,12 +59,12 @@ describe.each(backends)('%s', (backend) => {
 
   test('queued batches are listed in the order in which they were queued', async () => {
     const [one, two, three] = [fileBatch(), fileBatch(), fileBatch()]
-    for (const [each, firstNumber] of [
+    for (const [batch, firstNumber] of [
       [one, 1],
       [two, 2],
       [three, 3],
     ] as const)
-      await store.batches.add(each, orderRows(1, firstNumber))
+      await store.batches.add(batch, orderRows(1, firstNumber))
     await store.batches.recordQueued(two.id, at)
     await store.batches.recordQueued(one.id, at + 1)
     expect((await store.batches.listQueued()).map(({ id, queuedAt }) => [id, queuedAt])).toEqual([
@@ -156,9 +156,11 @@ describe.each(backends)('%s', (backend) => {
     const requestId = randomUUID()
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' } as const
     expect(await store.ledger.move(await beginOne(store.ledger, 'ann@example.com'), accepted)).toBe(true)
-    const other = await beginOne(store.ledger, 'bob@example.com')
-    expect(await store.ledger.move(other, { ...accepted, requestId: requestId.toUpperCase() })).toBe(false)
-    expect(await rowOf(store.ledger, other)).toMatchObject({ state: 'sending', requestId: undefined })
+    const otherAttempt = await beginOne(store.ledger, 'bob@example.com')
+    expect(await store.ledger.move(otherAttempt, { ...accepted, requestId: requestId.toUpperCase() })).toBe(
+      false,
+    )
+    expect(await rowOf(store.ledger, otherAttempt)).toMatchObject({ state: 'sending', requestId: undefined })
     const otherServiceAttempt = await beginOne(store.ledger, 'cy@example.com', {
       baseUrl: 'http://127.0.0.1:4010/other',
     })
@@ -197,16 +199,16 @@ describe.each(backends)('%s', (backend) => {
       // The release is stored: the released order does not conflict when the row is compared again at sending.
       const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
       expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
-      const third = orderWithName('ann@example.com', 'Anna')
-      expect(await store.ledger.add(third, { ...guard, released })).toMatchObject({
+      const thirdOrder = orderWithName('ann@example.com', 'Anna')
+      expect(await store.ledger.add(thirdOrder, { ...guard, released })).toMatchObject({
         order: { batchId: order.id },
       })
     })
 
     test('of the same person is a duplicate, whatever was released', async () => {
       const first = await addOne(store.ledger, 'ann@example.com')
-      const again = batchOf(['ann@example.com'])
-      expect(await store.ledger.add(again, { ...guard, released: [first] })).toMatchObject({
+      const secondOrder = batchOf(['ann@example.com'])
+      expect(await store.ledger.add(secondOrder, { ...guard, released: [first] })).toMatchObject({
         becomes: 'duplicate',
       })
     })
@@ -248,14 +250,14 @@ describe.each(backends)('%s', (backend) => {
     await store.batches.add(file, rows)
     for (const row of await rowsOf(store, file.id))
       expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
-    const other = fileBatch({ allowSimilar: true })
-    await store.batches.add(other, [
+    const otherBatch = fileBatch({ allowSimilar: true })
+    await store.batches.add(otherBatch, [
       {
         ...orderRow(1, 'ann@example.com'),
         recipient: { ...personOf('ann@example.com'), first_name: 'Cy' },
       } as NewRow,
     ])
-    expect(await rowsOf(store, other.id)).toMatchObject([{ state: 'held', heldFor: 'similar_unknown' }])
+    expect(await rowsOf(store, otherBatch.id)).toMatchObject([{ state: 'held', heldFor: 'similar_unknown' }])
   })
 
   test('recovery changes the rows that no process runs, and no row whose batch has a lease', async () => {

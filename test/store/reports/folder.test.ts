@@ -100,8 +100,8 @@ test('only the owner has permissions on files and folders', async () => {
 
 test('content that breaks off leaves no file, and its error is thrown unchanged', async () => {
   const folder = await openFolder()
-  const cut = new Error('cut')
-  await expect(storeFile(folder, 'a/b.pdf', '%PDF-a%%EOF', false, cut)).rejects.toBe(cut)
+  const cutError = new Error('cut')
+  await expect(storeFile(folder, 'a/b.pdf', '%PDF-a%%EOF', false, cutError)).rejects.toBe(cutError)
   expect(readdirSync(path)).toEqual(['.refcheck'])
   expect(readdirSync(join(path, '.refcheck')).filter((name) => name.endsWith('.part'))).toEqual([])
   await folder.close()
@@ -343,8 +343,8 @@ test('the report of a killed run is recorded, also if an obstacle has to be remo
 test('the content of a file that a killed run stored is checked', async () => {
   await simulateKill()
   writeFileSync(join(path, 'a.pdf'), '%PDF-b%%EOF')
-  const at = new Date(new ManualClock().now())
-  utimesSync(join(path, 'a.pdf'), at, at)
+  const modifiedAt = new Date(new ManualClock().now())
+  utimesSync(join(path, 'a.pdf'), modifiedAt, modifiedAt)
   const second = await openFolder()
   expect(second.records()).toEqual([])
   await second.close()

@@ -216,12 +216,12 @@ test('two transactions in a deadlock are both completed, one after the other', a
   const url = await databaseWithTable()
   await queryDatabase(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
   const locks = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const transactions = [1, 2].map(async (first, at) =>
+  const transactions = [1, 2].map(async (first, index) =>
     connectTo(url, { busyMs: 20_000 }).transaction(async (sql) => {
       const lock = 'SELECT id FROM t WHERE id = :id FOR UPDATE'
       await sql.get(lock, { id: first })
-      locks[at]?.resolve()
-      await locks[1 - at]?.promise
+      locks[index]?.resolve()
+      await locks[1 - index]?.promise
       return sql.get(lock, { id: 3 - first })
     }),
   )

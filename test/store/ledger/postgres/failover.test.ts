@@ -38,26 +38,26 @@ const listStates = async (store: Store): Promise<string[]> =>
 test(
   'a standby that the last commits did not reach takes over: a row that was sent becomes unknown, and is not sent again',
   async () => {
-    const before = await setup.store(pair.url)
+    const storeBefore = await setup.store(pair.url)
     const rows: RowVersion[] = []
     for (const name of ['kept', 'lost', 'next'])
-      rows.push(await addOne(before.ledger, `${name}@example.com`, { kind: 'file' }))
+      rows.push(await addOne(storeBefore.ledger, `${name}@example.com`, { kind: 'file' }))
     const [replicated, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
-    await beginRow(before, replicated)
-    await pair.failOver({ how: 'asynchronous', meanwhile: () => beginRow(before, lost) })
-    const after = await setup.store(pair.url)
-    expect(await listStates(after)).toEqual([
+    await beginRow(storeBefore, replicated)
+    await pair.failOver({ how: 'asynchronous', meanwhile: () => beginRow(storeBefore, lost) })
+    const storeAfter = await setup.store(pair.url)
+    expect(await listStates(storeAfter)).toEqual([
       'kept@example.com sending',
       'lost@example.com pending',
       'next@example.com pending',
     ])
     const message = 'is closed: its database is on another server than before'
-    await expect(beginAttempt(after.ledger, next, newAttempt())).rejects.toThrow(message)
-    expect(await after.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
-    await after.rollbacks.acceptOlder()
-    await beginRow(after, next)
-    expect(await beginAttempt(after.ledger, lost, newAttempt())).toBeUndefined()
-    expect(await listStates(after)).toContain('lost@example.com unknown')
+    await expect(beginAttempt(storeAfter.ledger, next, newAttempt())).rejects.toThrow(message)
+    expect(await storeAfter.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
+    await storeAfter.rollbacks.acceptOlder()
+    await beginRow(storeAfter, next)
+    expect(await beginAttempt(storeAfter.ledger, lost, newAttempt())).toBeUndefined()
+    expect(await listStates(storeAfter)).toContain('lost@example.com unknown')
   },
   longMs,
 )
@@ -65,15 +65,15 @@ test(
 test(
   'a synchronous standby takes over with every commit: no attempt has to be recovered',
   async () => {
-    const before = await setup.store(pair.url)
+    const storeBefore = await setup.store(pair.url)
     const rows: RowVersion[] = []
     for (const name of ['last', 'next'])
-      rows.push(await addOne(before.ledger, `${name}@example.com`, { kind: 'file' }))
+      rows.push(await addOne(storeBefore.ledger, `${name}@example.com`, { kind: 'file' }))
     const [last, next] = rows as [RowVersion, RowVersion]
-    await pair.failOver({ how: 'synchronous', meanwhile: () => beginRow(before, last) })
-    const after = await setup.store(pair.url)
-    await beginRow(after, next)
-    expect(await listStates(after)).toEqual(['last@example.com sending', 'next@example.com sending'])
+    await pair.failOver({ how: 'synchronous', meanwhile: () => beginRow(storeBefore, last) })
+    const storeAfter = await setup.store(pair.url)
+    await beginRow(storeAfter, next)
+    expect(await listStates(storeAfter)).toEqual(['last@example.com sending', 'next@example.com sending'])
     expect(setup.messages.join()).not.toContain('lacked')
   },
   longMs,

@@ -31,9 +31,9 @@ test('if three receivers add the same events in different orders, each is stored
     }
   })()
   await Promise.all(
-    receivers.map(async ({ inbox }, at) => {
+    receivers.map(async ({ inbox }, index) => {
       const ownOrder =
-        at === 1 ? events.toReversed() : [...events.slice(at * 30), ...events.slice(0, at * 30)]
+        index === 1 ? events.toReversed() : [...events.slice(index * 30), ...events.slice(0, index * 30)]
       for (let from = 0; from < ownOrder.length; from += 6)
         await inbox.add(ownOrder.slice(from, from + 6), true)
     }),

@@ -53,14 +53,14 @@ WHEN (NEW.state = 'sending') EXECUTE FUNCTION refcheck.slowly()`
 
 test('a breaker that another runner opened is reported once, though the COMMIT of the claim that finds it is cut', async () => {
   const { store, ledger, arm } = await cutAtCommit('before')
-  const other = await setup.store()
+  const otherStore = await setup.store()
   const batch = fileBatch()
-  await other.batches.add(batch, orderRows(3))
-  for (const { batches } of [store, other]) await batches.acquire(batch.id, 'sending')
+  await otherStore.batches.add(batch, orderRows(3))
+  for (const { batches } of [store, otherStore]) await batches.acquire(batch.id, 'sending')
   const first = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-  const { attempt } = await other.ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)
+  const { attempt } = await otherStore.ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)
   if (attempt === undefined) throw new Error('the first row was not claimed')
-  await other.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
+  await otherStore.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
   arm()
   expect((await ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)).attempt).toBeUndefined()
   expect(await ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)).toMatchObject({
@@ -114,8 +114,8 @@ test('a claim whose connection is cut before its COMMIT has ended is awaited, an
   const { ledger, arm } = await cutAtCommit('after', 'UPDATE 1')
   const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
   // Another key, because the claim that is cut changes the use of this key's quota.
-  const other = { ...unlimitedQuota, account: 'another key' }
-  await ledger.beginInQuota(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt(), other)
+  const otherQuota = { ...unlimitedQuota, account: 'another key' }
+  await ledger.beginInQuota(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt(), otherQuota)
   const url = await sharedStore()
   await queryDatabase(url, slowCommit)
   try {

@@ -26,21 +26,21 @@ async function openChangedBefore(statement: string, change: () => Promise<unknow
 }
 
 test('the counts of a store are from one snapshot, whatever another process adds meanwhile', async () => {
-  const other = await setup.store()
-  const store = await openChangedBefore('AS batches', () => addOne(other.ledger, 'ann@example.com'))
+  const otherStore = await setup.store()
+  const store = await openChangedBefore('AS batches', () => addOne(otherStore.ledger, 'ann@example.com'))
   expect(await store.maintenance.info()).toMatchObject({ batches: 0, rows: { pending: 0 } })
   expect(await store.maintenance.info()).toMatchObject({ batches: 1, rows: { pending: 1 } })
 })
 
 test('a plan is from one snapshot: a decision about two services meanwhile affects all of the plan or nothing', async () => {
-  const other = await setup.store()
+  const otherStore = await setup.store()
   const [one, another] = ['https://one.example.com', 'https://another.example.com'] as const
-  await addOne(other.ledger, 'person1@example.com', { baseUrl: one })
+  await addOne(otherStore.ledger, 'person1@example.com', { baseUrl: one })
   const recordSame = () =>
-    other.waiting.recordSameService([one, another], true, { at: someTime, by: 'a person' })
+    otherStore.waiting.recordSameService([one, another], true, { at: someTime, by: 'a person' })
   const preview = async ({ batches }: Store) =>
     (await batches.preview(fileBatch({ baseUrl: another }), orderRows(1))).counts
-  const before = await preview(other)
+  const before = await preview(otherStore)
   const store = await openChangedBefore('FROM joined_services', recordSame)
   expect(await preview(store)).toEqual(before)
   expect(await preview(store)).not.toEqual(before)

@@ -75,12 +75,12 @@ test('after a failover every log has to report, and then a user has to confirm t
   const [a, b] = [await alpha.store(), await beta.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await beginOrder(a, 'a@example.com')
-  const lost = await beginOrder(b, 'b@example.com')
-  await failOver([lost])
+  const lostAttempt = await beginOrder(b, 'b@example.com')
+  await failOver([lostAttempt])
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServerError)
-  const first = await a.rollbacks.examine()
-  expect(first.step).toBe('reports')
-  expect(first.unreported).toHaveLength(1)
+  const firstExamination = await a.rollbacks.examine()
+  expect(firstExamination.step).toBe('reports')
+  expect(firstExamination.unreported).toHaveLength(1)
   await expect(a.rollbacks.acceptOlder()).rejects.toMatchObject(otherServerError)
   expect(await listStates(a)).toEqual([
     'waits@example.com pending',
@@ -103,8 +103,8 @@ test('after a failover every log has to report, and then a user has to confirm t
 test('a machine that first sent in the lost window reports when it returns, although the store lost its log entry', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await beginOrder(a, 'a@example.com')
-  const lost = await beginOrder(b, 'b@example.com')
-  await failOver([lost])
+  const lostAttempt = await beginOrder(b, 'b@example.com')
+  await failOver([lostAttempt])
   await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
   await a.rollbacks.examine()
   await a.rollbacks.acceptOlder()
@@ -119,10 +119,10 @@ test('a machine that first sent in the lost window reports when it returns, alth
 
 test('the copy of the register in another log names a machine that the store lost', async () => {
   const b = await beta.store()
-  const lost = await beginOrder(b, 'b@example.com')
+  const lostAttempt = await beginOrder(b, 'b@example.com')
   const a = await alpha.store()
   await beginOrder(a, 'a@example.com')
-  await failOver([lost])
+  await failOver([lostAttempt])
   await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
   expect((await a.rollbacks.examine()).step).toBe('reports')
 })
@@ -147,9 +147,9 @@ test('a machine that does not return is excluded by its id, and the waiting rows
 
 test('one process of a machine reports the attempts of all its processes', async () => {
   const first = await alpha.store()
-  const lost = await beginOrder(first, 'lost@example.com')
+  const lostAttempt = await beginOrder(first, 'lost@example.com')
   await first.close()
-  await failOver([lost])
+  await failOver([lostAttempt])
   const second = await alpha.store()
   expect(await second.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
   await second.rollbacks.acceptOlder()
@@ -160,9 +160,9 @@ test('one process of a machine reports the attempts of all its processes', async
 test('the next claim detects a restored database, even if another machine has used the lost numbers since', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await beginOrder(b, 'before@example.com')
-  const lost = await beginOrder(a, 'lost@example.com')
+  const lostAttempt = await beginOrder(a, 'lost@example.com')
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
-  await loseAttempts([lost])
+  await loseAttempts([lostAttempt])
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(
     closedError('it lacked 1 attempt'),
   )
@@ -183,8 +183,8 @@ test('a number that another machine has used since is no evidence: the ids of th
     await addOne(a.ledger, 'one@example.com', { kind: 'file' }),
     await addOne(a.ledger, 'two@example.com', { kind: 'file' }),
   ]
-  const lost = await beginOrder(a, 'lost@example.com')
-  await loseAttempts([lost])
+  const lostAttempt = await beginOrder(a, 'lost@example.com')
+  await loseAttempts([lostAttempt])
   for (const name of ['x', 'y', 'z']) await beginOrder(b, `${name}@example.com`)
   await expect(beginAttempt(a.ledger, rows[0] as never, newAttempt())).rejects.toMatchObject(
     closedError('it lacked 1 attempt'),
@@ -194,9 +194,9 @@ test('a number that another machine has used since is no evidence: the ids of th
 test('a machine that only reads notes the newest attempt that it read, and later detects that it was lost', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await beginOrder(b, 'before@example.com')
-  const lost = await beginOrder(a, 'lost@example.com')
+  const lostAttempt = await beginOrder(a, 'lost@example.com')
   await b.batches.list()
-  await loseAttempts([lost])
+  await loseAttempts([lostAttempt])
   // A third machine, whose log does not have the lost attempt, uses its number and the next one.
   const gamma = scratch(50, 'PostgreSQL')
   try {
@@ -214,15 +214,15 @@ test('a database from before two failovers has to be accepted once, whichever ge
   await beginOrder(a, 'a@example.com')
   await beginOrder(b, 'b@example.com')
   await runSql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
-  const lost: Attempt[] = []
+  const lostAttempts: Attempt[] = []
   for (const store of [b, a]) {
     await failOver()
     await a.rollbacks.examine()
     await b.rollbacks.examine()
     await store.rollbacks.acceptOlder()
-    lost.push(await beginOrder(store, `${lost.length}@example.com`))
+    lostAttempts.push(await beginOrder(store, `${lostAttempts.length}@example.com`))
   }
-  await loseAttempts(lost)
+  await loseAttempts(lostAttempts)
   await runSql(`UPDATE meta m SET value = b.value FROM before b WHERE b.name = m.name; DROP TABLE before;
     DELETE FROM meta WHERE name = 'former_generations'`)
   await expect(beginOrder(a, 'c@example.com')).rejects.toMatchObject(
@@ -298,8 +298,8 @@ test('a log that was copied from another machine is evidence, but no report of t
   await beginOrder(b, 'b@example.com')
   expect(readdirSync(logFolder(beta))).toHaveLength(2)
   await failOver([lost])
-  const found = await b.rollbacks.examine()
-  expect(found.step).toBe('reports')
+  const examination = await b.rollbacks.examine()
+  expect(examination.step).toBe('reports')
   expect(await listStates(b)).toContain('lost@example.com unknown')
 })
 

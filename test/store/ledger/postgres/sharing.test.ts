@@ -38,33 +38,33 @@ async function startRunner(): Promise<Store> {
 
 test('a row whose runner has ended becomes unknown when the lease expires, and not before', async () => {
   const endedRunner = await startRunner()
-  const other = await setup.store()
+  const otherStore = await setup.store()
   await endedRunner.close()
-  expect(await other.ledger.recover(someTime)).toEqual([])
+  expect(await otherStore.ledger.recover(someTime)).toEqual([])
   await expireLeases()
-  expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
+  expect(await otherStore.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
 })
 
 test('a lease ends by the clock of the database, even if the clock of this machine is wrong', async () => {
   const endedRunner = await startRunner()
-  const other = await setup.store()
+  const otherStore = await setup.store()
   await endedRunner.close()
   const minute = 60_000
-  expect(await other.ledger.recover(Date.now() + 16 * minute)).toEqual([])
+  expect(await otherStore.ledger.recover(Date.now() + 16 * minute)).toEqual([])
   await queryDatabase(
     await sharedStore(),
     `UPDATE refcheck.runners SET leased_until = (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1`,
   )
-  expect(await other.ledger.recover(Date.now() - 16 * minute)).toHaveLength(1)
+  expect(await otherStore.ledger.recover(Date.now() - 16 * minute)).toHaveLength(1)
 })
 
 test('a row whose runner stalls longer than its lease is not changed while its connection is open', async () => {
   const stalledRunner = await startRunner()
-  const other = await setup.store()
+  const otherStore = await setup.store()
   await expireLeases()
-  expect(await other.ledger.recover(someTime)).toEqual([])
+  expect(await otherStore.ledger.recover(someTime)).toEqual([])
   await stalledRunner.close()
-  expect(await other.ledger.recover(someTime)).toHaveLength(1)
+  expect(await otherStore.ledger.recover(someTime)).toHaveLength(1)
 })
 
 test('an order with an unknown outcome pauses each other runner once, but not the runner that sent it', async () => {

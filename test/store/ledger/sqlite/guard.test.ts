@@ -15,9 +15,9 @@ afterEach(() => setup.end())
 
 test('the fingerprint does not reveal the person without the key', async () => {
   await addOne(await setup.open(), 'a@example.com')
-  const other = await setup.open('other.sqlite')
-  await addOne(other, 'a@example.com')
-  const fingerprints = [setup.path, other.location].map((path) => {
+  const otherStore = await setup.open('other.sqlite')
+  await addOne(otherStore, 'a@example.com')
+  const fingerprints = [setup.path, otherStore.location].map((path) => {
     const database = new DatabaseSync(path)
     const row = database.prepare('SELECT fingerprint FROM submissions').get()
     database.close()

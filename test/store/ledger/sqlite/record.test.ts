@@ -33,10 +33,10 @@ describe('the store records', () => {
     const ordered = await beginOne(store.ledger, 'ann@example.com')
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED', answerStatus: 201 } as const
     await store.ledger.move(ordered, accepted)
-    const lost = await beginOne(store.ledger, 'bob@example.com')
-    await store.ledger.move(lost, { to: 'unknown', at, reason: 'cut' })
+    const lostAttempt = await beginOne(store.ledger, 'bob@example.com')
+    await store.ledger.move(lostAttempt, { to: 'unknown', at, reason: 'cut' })
     await store.ledger.move(
-      { ...lost, state: 'unknown' },
+      { ...lostAttempt, state: 'unknown' },
       { to: 'dropped', at: at + 1, reason: 'left', decision },
     )
     const began = { user_email: 'member@example.com', began_at: someTime + 10, began_monotonic: 1234.5 }
@@ -51,25 +51,32 @@ describe('the store records', () => {
         answer_status: 201,
         reason: null,
       },
-      { ...began, id: lost.attemptId, ended_at: at, became: 'unknown', answer_status: null, reason: 'cut' },
+      {
+        ...began,
+        id: lostAttempt.attemptId,
+        ended_at: at,
+        became: 'unknown',
+        answer_status: null,
+        reason: 'cut',
+      },
     ])
   })
 
   const decision = { by: 'owner@example.com', why: 'they looked twice' }
 
   test('each decision with its user, time and reason', async () => {
-    const lost = await beginOne(store.ledger, 'bob@example.com')
-    await store.ledger.move(lost, { to: 'unknown', at, reason: 'cut' })
+    const lostAttempt = await beginOne(store.ledger, 'bob@example.com')
+    await store.ledger.move(lostAttempt, { to: 'unknown', at, reason: 'cut' })
     expect(queryFile('SELECT * FROM decisions')).toEqual([])
     await store.ledger.move(
-      { ...lost, state: 'unknown' },
+      { ...lostAttempt, state: 'unknown' },
       { to: 'pending', at: at + 5, reason: 'again', decision },
     )
     expect(queryFile('SELECT * FROM decisions')).toMatchObject([
       {
-        batch_id: lost.batchId,
+        batch_id: lostAttempt.batchId,
         row_number: 1,
-        attempt_id: lost.attemptId,
+        attempt_id: lostAttempt.attemptId,
         became: 'pending',
         made_at: at + 5,
         made_by: 'owner@example.com',

@@ -159,12 +159,12 @@ describe('between the commit and the request', () => {
 
   test('if another process has closed the store meanwhile, no attempt begins, but the outcome of the row before is recorded', async () => {
     const { store, batchId } = await beginRows(1)
-    const other = await setup.store()
+    const otherStore = await setup.store()
     appendFileSync(
       findLogPath(),
       formatRecord(readEntries()[0] as LogEntry, digest).replace('member@', 'nobody@'),
     )
-    expect((await other.rollbacks.examine()).closing).toMatchObject({ reasons: ['log_damaged'] })
+    expect((await otherStore.rollbacks.examine()).closing).toMatchObject({ reasons: ['log_damaged'] })
     const [one, two] = await rowsOf(store, batchId)
     if (one === undefined || two === undefined) throw new Error('no rows')
     const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
@@ -287,8 +287,11 @@ describe('the attempt log', () => {
     if (header?.kind !== 'header') throw new Error('no header')
     const id = randomUUID()
     const foreign = { ...header, id, key: 'f'.repeat(64) }
-    const lost = { ...(readEntries()[0] as LogEntry), attemptId: randomUUID() }
-    writeFileSync(join(logFolder, `${id}.log`), formatRecord(foreign, digest) + formatRecord(lost, digest))
+    const lostEntry = { ...(readEntries()[0] as LogEntry), attemptId: randomUUID() }
+    writeFileSync(
+      join(logFolder, `${id}.log`),
+      formatRecord(foreign, digest) + formatRecord(lostEntry, digest),
+    )
     const thisStore = await setup.store()
     expect(await tryToOrder(thisStore, batchId)).toEqual(refusedWith('another store was in its place'))
     expect(await thisStore.rollbacks.acceptOlder()).toEqual({ held: 3 })

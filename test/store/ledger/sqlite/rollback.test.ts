@@ -48,11 +48,11 @@ describe('a store that lost attempts', () => {
     expect(await tryToOrder(store, batchId)).toEqual(
       refusedWith('it lacked 2 attempts that were made with it'),
     )
-    const other = await setup.store()
-    expect(await tryToOrder(other, batchId)).toEqual(refusedWith('it lacked 2 attempts'))
-    const row = await other.batches.findNextPending(batchId)
+    const otherStore = await setup.store()
+    expect(await tryToOrder(otherStore, batchId)).toEqual(refusedWith('it lacked 2 attempts'))
+    const row = await otherStore.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
-    await expect(beginAttempt(other.ledger, row, newAttempt())).rejects.toMatchObject(
+    await expect(beginAttempt(otherStore.ledger, row, newAttempt())).rejects.toMatchObject(
       ioErrorWith('is closed'),
     )
   })
@@ -105,7 +105,7 @@ describe('a store that lost attempts', () => {
 
   test('is used again once a person has accepted it: pending rows are held, and the recovered people are not ordered again', async () => {
     const { store, batchId } = await restoreOlderStore()
-    const before = readRecords()[0]
+    const firstHeader = readRecords()[0]
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 1 })
     expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
     expect(await rowsOf(store, batchId)).toMatchObject([
@@ -116,7 +116,9 @@ describe('a store that lost attempts', () => {
     ])
     expect(listLogNames()).toHaveLength(1)
     const headers = readRecords().filter((record) => record.kind === 'header')
-    expect(headers.at(-1)).not.toMatchObject({ generation: before?.kind === 'header' && before.generation })
+    expect(headers.at(-1)).not.toMatchObject({
+      generation: firstHeader?.kind === 'header' && firstHeader.generation,
+    })
     const byOwner = { at: someTime, by: 'owner@example.com' }
     expect(await store.waiting.recheck(batchId, someTime)).toBe(0)
     expect(
@@ -221,9 +223,9 @@ describe('a store that lost attempts', () => {
     restoreCopy()
     const olderStore = await setup.store()
     await olderStore.rollbacks.acceptOlder()
-    const other = fileBatch({ packageId: 11 })
-    await olderStore.batches.add(other, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
-    expect(await statesOf(olderStore, other.id)).toEqual(['duplicate'])
+    const otherBatch = fileBatch({ packageId: 11 })
+    await olderStore.batches.add(otherBatch, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
+    expect(await statesOf(olderStore, otherBatch.id)).toEqual(['duplicate'])
   })
 })
 
