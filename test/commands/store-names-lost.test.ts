@@ -95,10 +95,10 @@ test('recovered orders with known request ids are read like other orders, until 
     ]),
   ).toMatchInlineSnapshot(`
     $ refcheck request list
-    REQUEST ID                            STATUS    ORDERED AT        NAME                   PACKAGE
-    REQUEST_1                             accepted  2026-11-20 12:00  not known (recovered)  102 Identity check only
-    REQUEST_2                             accepted  2026-11-20 12:00  not known (recovered)  102 Identity check only
-    REQUEST_3                             accepted  2026-11-20 12:00  not known (recovered)  102 Identity check only
+    REQUEST ID                            STATUS    ORDERED AT        NAME                 PACKAGE
+    REQUEST_1                             accepted  2026-11-20 12:00  unknown (recovered)  102 Identity check only
+    REQUEST_2                             accepted  2026-11-20 12:00  unknown (recovered)  102 Identity check only
+    REQUEST_3                             accepted  2026-11-20 12:00  unknown (recovered)  102 Identity check only
     exit 0
 
     $ refcheck batch list

@@ -43,7 +43,7 @@ export type AttentionRow = Pick<
   | 'attemptedAt'
   | 'addedAt'
   | 'changedAt'
-> & { email?: string | undefined }
+> & { email?: string | undefined; reason?: string | undefined }
 
 /** The batch of an order. The batch of a file is listed by its name. */
 type AttentionBatch = Pick<Batch, 'id' | 'kind' | 'name'>

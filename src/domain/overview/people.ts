@@ -1,4 +1,5 @@
 import type { ServiceUser } from '../request/listed-request.ts'
+import { missingPersonText } from '../wording/text.ts'
 import { isoTime, localDay } from '../wording/time.ts'
 import type { BatchRow, Match } from '../batch/batch.ts'
 import { isLeftOutAsSimilar } from '../batch/batch-status.ts'
@@ -25,8 +26,11 @@ export function personRow(
   const { state, recipient } = row
   const order = state === 'accepted' ? row : earlier
   const isOrdered = order !== undefined || state === 'sending' || state === 'unknown'
+  const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
+  const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {
-    name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
+    /** Empty for an invalid row and for a person who was removed. */
+    name: recipient === undefined ? missingName : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
     package_id: row.packageId ?? null,
     /** The service and user that the package belongs to. */

@@ -209,7 +209,7 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
           person === null
             ? reason === null
               ? '-'
-              : 'not known (recovered)'
+              : 'unknown (recovered)'
             : `${person.first_name} ${person.last_name}`,
       },
       {

@@ -155,7 +155,7 @@ function* missingAttempts(ids: readonly string[]): Work<Set<string>> {
 }
 
 const selectRecovered = `
-SELECT a.id, a.began_at, s.batch_id, s.row_number, s.package_id, s.first_name, s.last_name, s.email, s.state, s.matches_batch,
+SELECT a.id, a.began_at, s.batch_id, s.row_number, s.package_id, s.first_name, s.last_name, s.email, s.state, s.request_id, s.matches_batch,
   s.matches_row, b.name
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
   JOIN batches b ON b.id = s.batch_id
@@ -163,7 +163,7 @@ WHERE {isIn a.id, ids} ORDER BY a.began_at, s.batch_id, s.row_number`
 
 type SelectedRecovered = Pick<
   SelectedRow,
-  'batchId' | 'row' | 'packageId' | 'state' | 'matchesBatch' | 'matchesRow'
+  'batchId' | 'row' | 'packageId' | 'state' | 'requestId' | 'matchesBatch' | 'matchesRow'
 > &
   StoredRecipient & { beganAt: number; name: string | undefined }
 
@@ -175,8 +175,8 @@ function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
       row.email === undefined
         ? 'a person whose name is lost'
         : `${row.firstName} ${row.lastName} (${row.email})`
-    const position =
-      row.email === undefined || row.name === undefined ? `row ${row.row} of batch ${row.batchId}` : row.name
+    const id = row.requestId === undefined ? `row ${row.row} of batch ${row.batchId}` : `request ${row.requestId}`
+    const position = row.email === undefined || row.name === undefined ? id : row.name
     const duplicate =
       row.matchesBatch === undefined
         ? ''
