@@ -214,7 +214,7 @@ test('a person who is in a file twice counts once, and the second row names the 
     exit 0
 
     $ refcheck batch run mix.csv --package 102
-    2> mix.csv is batch BATCH_1: 2 of 3 accepted, nothing left to send.
+    2> mix.csv is batch BATCH_1: nothing left to send.
     ✔ All 2 people in mix.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_1
