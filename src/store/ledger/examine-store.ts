@@ -175,7 +175,8 @@ function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
       row.email === undefined
         ? 'a person whose name is lost'
         : `${row.firstName} ${row.lastName} (${row.email})`
-    const id = row.requestId === undefined ? `row ${row.row} of batch ${row.batchId}` : `request ${row.requestId}`
+    const id =
+      row.requestId === undefined ? `row ${row.row} of batch ${row.batchId}` : `request ${row.requestId}`
     const position = row.email === undefined || row.name === undefined ? id : row.name
     const duplicate =
       row.matchesBatch === undefined
