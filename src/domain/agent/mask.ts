@@ -138,6 +138,8 @@ const domain = /^[\p{L}\p{M}\p{N}.-]+$/u
 const phone = /\+?\d(?:[ ()._-]?\d){6,}/g
 /** Sentences of refcheck contain a name followed by the e-mail in parentheses. */
 const nameBeforeEmail = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
+/** The text before the last e-mail in parentheses. */
+const beforeLastEmail = /^.*\((?=[^\s()]+@[^\s()]+\))/su
 /** A text that `plainText` has cut. */
 const isCut = /… \(cut: \d+ characters\)$/
 /** Words of refcheck's sentences that are followed by an unquoted part of a file. */
@@ -154,13 +156,19 @@ const digitsInPath = /\+?\d(?:[ ()._-]*\d)*/g
 const dateOfBirth =
   /(?<!\d)(?:(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d|[0-3]?\d[-._ ][01]?\d[-._ ](?:19\d\d|20[01]\d))(?!\d)/g
 /** A file that a text names without quotation marks, such as an argument of a command in a hint. */
-const fileExtension = /\.(?:csv|tsv|txt|xlsx|xlsm|ods|jsonl?|ndjson|pdf)(?![\p{L}\p{N}])/iu
+const extensions = '(?:csv|tsv|txt|xlsx|xlsm|ods|jsonl?|ndjson|pdf)'
+const fileExtension = new RegExp(String.raw`\.${extensions}(?![\p{L}\p{N}])`, 'iu')
+const extensionAlone = new RegExp(`^${extensions}$`, 'i')
 const unquotedWord = /[^\s"'“”]+/gu
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 const wordInFileName = /[\p{L}\p{M}'’-]+/gu
+const emailOrWord = new RegExp(`${email.source}|${word.source}`, 'gu')
+/** Scripts in which one character may be a whole name, so that it is no initial. */
+const nameCharacter = /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
+const latinLetter = /^\p{Script=Latin}$/u
 
 /** A private character, which occurs in no real text. */
 const privateMark = '\uF8FF'
@@ -172,10 +180,17 @@ function withheld(): string {
   return withheldText
 }
 
-/** `Priya` → `P.`, `Ann Lee` → `A. L.` */
+/** `Priya` → `P.`, `Ann Lee` → `A. L.`, `王 芳` → `… …` */
 export function maskName(text: string): string {
-  const initials = text.match(/[\p{L}\p{N}][\p{M}]*[^\s-]*/gu) ?? []
-  return initials.map((each) => `${Array.from(each)[0] ?? ''}.`).join(' ') || withheldText
+  const names = text.match(/[\p{L}\p{N}][\p{M}]*[^\s-]*/gu) ?? []
+  return names.map(initialOf).join(' ') || withheldText
+}
+
+function initialOf(name: string): string {
+  const [first = '', ...rest] = name
+  const isWholeName =
+    nameCharacter.test(first) || (rest.every((each) => each === '.') && !latinLetter.test(first))
+  return isWholeName ? withheldText : `${first}.`
 }
 
 /** `priya@example.com` → `p…@example.com` */
@@ -273,6 +288,13 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
   )
   return changeAround(idOrTime, textWithMaskedFiles, (rest) =>
     rest
+      // A name may contain what ends a name in a sentence, as in `Lee, Jr. (…)`, so before an e-mail only words of
+      // refcheck are shown.
+      .replace(beforeLastEmail, (before) =>
+        before.replace(emailOrWord, (each, at) =>
+          isSentenceWord(at === 0 ? fold(each) : each) ? each : maskName(each),
+        ),
+      )
       .replace(nameBeforeEmail, (_, before: string, name: string) => `${before}${maskName(name)} (`)
       .replace(email, (each) => maskEmail(each))
       .replace(dateOfBirth, withheldText)
@@ -284,6 +306,14 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
       ),
   )
 }
+
+/** Whether a word before an e-mail is shown: a word of refcheck, a number, or an e-mail, which is masked later. */
+const isSentenceWord = (text: string): boolean =>
+  text.includes('@') ||
+  /^\d+$/.test(text) ||
+  ownWords.has(text) ||
+  batchFileWords.has(text) ||
+  extensionAlone.test(text)
 
 /** Changes the parts of a text that do not match `pattern`. The text must not contain `privateMark`. */
 function changeAround(pattern: RegExp, text: string, change: (rest: string) => string): string {
@@ -393,8 +423,9 @@ function maskPath(
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
   }
   const names = path.replaceAll(privateMark, '').split(/(?<=[\\/])/)
-  return names
-    .map((each, index) => maskFileName(each, knownNames, isOfBatch && index === names.length - 1))
+  // The folder of a batch's file may be named after a person who is not known here.
+  return (isOfBatch ? names.slice(-1) : names)
+    .map((each) => maskFileName(each, knownNames, isOfBatch))
     .join('')
 }
 
@@ -418,13 +449,15 @@ function maskFileName(name: string, knownNames: ReadonlySet<string>, isOfBatch: 
 }
 
 const isBatchFileWord = (text: string): boolean =>
-  text.length < 2 ||
+  text === '' ||
+  latinLetter.test(text) ||
   batchFileWords.has(fold(text)) ||
   ownWords.has(fold(text)) ||
-  fileExtension.test(`.${text}`)
+  extensionAlone.test(text)
 
 /** Where texts and file names join words: `Smith's`, `Anne-Marie`, `JohnSmith`, `Smith2`. */
-const joint = /(?<=['’-])|(?=['’-])|(?<=\p{Ll})(?=\p{Lu})|(?<=\d)(?=\D)|(?<=\D)(?=\d)/u
+const joint =
+  /(?<=['’-])|(?=['’-])|(?<=\p{Ll})(?=\p{Lu})|(?<=\d)(?=\D)|(?<=\D)(?=\d)|(?<=\p{Script=Han})(?=\p{Script=Han})/u
 
 /** Whether a word, or up to five consecutive parts of it, such as `Mc` and `Donald`, are a known name. */
 function isKnownName(text: string, knownNames: ReadonlySet<string>): boolean {
@@ -528,12 +561,13 @@ function alternatives(schema: DeclaredShape): DeclaredShape[] {
 }
 
 /**
- * Returns the words of a name. Single letters are left out, because they identify no person and occur in every text.
+ * Returns the words of a name. Single Latin letters are left out, because they identify no person and occur in every
+ * text.
  */
 function wordsOf(name: string): string[] {
   return (name.match(word) ?? [])
     .flatMap((each) => [each].concat(each.split(/['’-]/)))
-    .filter((each) => Array.from(each).length > 1)
+    .filter((each) => each !== '' && !latinLetter.test(each))
     .map(fold)
 }
 
