@@ -8,8 +8,6 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 const fault = recordForFaultTable('cut', 'sent again')
 
-/** The fault table: "network cut after byte N, both directions … 0 sent again". */
-
 expectNoProcessFaults()
 
 trustAuthority()

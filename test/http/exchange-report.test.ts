@@ -7,8 +7,8 @@ import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
 /**
- * src/docs/cli.md, "Flags of every command": "--verbose (one line per HTTP exchange …)". Each exchange is reported
- * once, whether it succeeds or fails.
+ * src/docs/cli.md, "Flags of every command": --verbose prints "one line on stderr for each HTTP exchange". Each
+ * exchange is therefore reported once, whether it succeeds or fails.
  */
 
 expectNoProcessFaults()

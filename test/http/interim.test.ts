@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { answer, type RawServerOptions, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, nextTurn, post, startClient } from './setup.ts'
 
-/** "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2). Version 0.1.0 failed at such a 100. */
+/** An interim 1xx answer is skipped and does not end an exchange. Version 0.1.0 failed at an unsolicited 100. */
 
 expectNoProcessFaults()
 

@@ -9,8 +9,6 @@ import { expectNoProcessFaults, post, startClient, expectTransportError } from '
 
 recordForFaultTable('endless', 'without an end')
 
-/** The fault table: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
-
 expectNoProcessFaults()
 
 test('the limits are 16 MiB and a minute for JSON, and 2 GiB and a quarter of an hour for a report', () => {

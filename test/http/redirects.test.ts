@@ -7,8 +7,6 @@ import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
 recordForFaultTable('redirect', 'followed')
 
-/** The fault table: "redirect to another host (CVE-2026-40895): never followed with a key or a body". */
-
 expectNoProcessFaults()
 
 const key = 'k'.repeat(32)

@@ -11,7 +11,10 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('retry-after', 'hot loops')
 
-/** "A GET is sent at most 4 times"; "429 waits Retry-After … within --timeout, else exit 6" (src/docs/cli.md). */
+/**
+ * src/docs/cli.md, "Flags of every command": "A GET is sent at most 4 times", and --timeout limits the waits for retries
+ * and 429s.
+ */
 
 type Step = number | 'cut' | 'certificate' | [status: number, retryAfter: string | undefined]
 

@@ -9,8 +9,6 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('plain-http', 'sent in clear text')
 
-/** The fault table: "plain http … refused but for loopback … a table of URLs: 0 clear-text bytes". */
-
 expectNoProcessFaults()
 
 test.each([

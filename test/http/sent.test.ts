@@ -10,7 +10,7 @@ import { expectNoProcessFaults, post, startClient, expectTransportError } from '
 
 /**
  * The tests of the decision between "ordered nothing" and an unknown outcome (src/docs/ordering.md, section 2):
- * "failure before the TLS (or loopback TCP) connection stood" against "anything else".
+ * "failure before the connection stood" against "anything else". For https the connection is the TLS connection.
  */
 
 expectNoProcessFaults()
