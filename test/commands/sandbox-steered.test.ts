@@ -334,6 +334,9 @@ test('a sandbox with --seed that other machines can reach warns that its keys ca
   expect(await hasWarning('--seed', 'demo', '--public-url', 'https://sandbox.example')).toBe(true)
   expect(await hasWarning('--public-url', 'https://sandbox.example')).toBe(false)
   expect(await hasWarning('--seed', 'demo')).toBe(false)
+  const data = ['--data', join(temporaryFolder(), 'sandbox.jsonl')]
+  expect(await hasWarning('--seed', 'demo', ...data)).toBe(false)
+  expect(await hasWarning('--public-url', 'https://sandbox.example', ...data)).toBe(true)
 })
 
 test('each start of a sandbox that other machines can reach has another key and webhook secret', async () => {

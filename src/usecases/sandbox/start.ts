@@ -65,6 +65,8 @@ const minTokenLength = 16
 const minDistinctCharacters = 8
 const guessableKeysWarning =
   'the keys of this sandbox follow from --seed, and others can reach it; leave out --seed for random ones'
+/** A seed that was drawn, not chosen. */
+const drawnSeed = /^[\da-f]{32}$/
 
 const isReachable = (host: string | undefined, reach: SandboxOptions['reach']): boolean =>
   reach !== undefined || (host !== undefined && !isLoopbackHost(host))
@@ -100,7 +102,11 @@ export async function startSandbox(
       sandbox,
       url,
       address: createAddress(sandbox, url, reach),
-      warning: seed === undefined || !isReachable(host, reach) ? undefined : guessableKeysWarning,
+      // Stored data has the seed with which it was begun.
+      warning:
+        isReachable(host, reach) && !drawnSeed.test(sandbox.overview().seed)
+          ? guessableKeysWarning
+          : undefined,
       async close() {
         await listener.close()
         sandbox.close()
