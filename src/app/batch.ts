@@ -65,7 +65,7 @@ export function orderPrompts(
 ): (name: string) => OrderFilePrompts {
   const { reporter } = app
   return (name) => ({
-    onKnown: (batch) => reporter.note(continuedBatchText(statusOf(batch))),
+    onKnown: (batch) => reporter.note(continuedBatchText(statusOf(batch), name)),
     async onPlan(plan) {
       const { planText, unlikelyWarning } = await import('../output/views/batch-check.ts')
       if (!quiet || !yes) {
@@ -114,7 +114,7 @@ export async function runBatch(
     if (decisions?.later === counts.held && counts.held > 0)
       end = { ...end, failure: withoutPostponed(end.failure, counts, ordered) }
   }
-  return [await endedView(app, end, isJson), end.failure]
+  return [await endedView(app, end, isJson, options.file?.name), end.failure]
 }
 
 /** Writes the rows of a batch that were changed without a run to its results file. */
@@ -156,15 +156,16 @@ export function showLines({ reporter }: App): (lines: readonly string[]) => void
   return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
 }
 
-/** Returns the output at the end of a run of a batch. */
+/** Returns the output at the end of a run of a batch. `fileName`: the name that the user gave, if the file is a copy. */
 export async function endedView(
   app: App,
   { batch, failure, result }: BatchEnd,
   isJson: boolean,
+  fileName = batch.name,
 ): Promise<View> {
   const { batchResultView, resultText } = await import('../output/views/batches.ts')
   const status = await batchView(app, batch, isJson)
-  const text = resultText(batch.name, result, failure)
+  const text = resultText(fileName, result, failure)
   if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`)
@@ -173,7 +174,7 @@ export async function endedView(
     return batchResultView(
       status,
       text,
-      `refcheck request list --status ${cancelled > 0 ? 'CANCELLED' : 'ERROR'}`,
+      `refcheck request list${inError === 0 ? ' --status CANCELLED' : cancelled === 0 ? ' --status ERROR' : ''}`,
     )
   // No report is ready seconds after the order.
   if (result.orderedInThisRun > 0)

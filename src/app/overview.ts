@@ -101,6 +101,11 @@ export async function batchPage(
   const { readPeopleOfBatch } = await import('../usecases/overview/read.ts')
   const services = await app.services('ledger', 'batches', 'inboxToShow', 'clock')
   const people = await readPeopleOfBatch(services, batch, states)
+  if (batch.counts.invalid > 0) {
+    // The store has no name of an invalid row.
+    const { readNamesOfRows } = await import('../usecases/batch/read-batch.ts')
+    addNamesOfInvalid(people, await readNamesOfRows(await app.services('batches', 'files'), batch, ['invalid']))
+  }
   return renderPage(app, people, {
     title: batch.name,
     readAt: new Date(services.clock.now()).toISOString(),
@@ -110,6 +115,13 @@ export async function batchPage(
       ['Ordered as', batch.userEmail],
     ],
   })
+}
+
+/** Adds the names of invalid rows of one batch, by row. */
+function addNamesOfInvalid(people: People, names: ReadonlyMap<number, string>): void {
+  for (const each of people.people) if (each.status === 'invalid') each.name = names.get(each.row) ?? ''
+  for (const each of people.attention)
+    if (each.kind === 'invalid') each.first_name = names.get(each.row ?? 0) ?? null
 }
 
 /** Returns a page about every order of an organisation as one file. */

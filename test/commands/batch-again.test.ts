@@ -241,3 +241,20 @@ test('exports show the status of the order that another batch made for the same 
   const cells = read('similar.results.csv').trim().split('\n').at(-1)?.split(',').slice(4, 9)
   expect(cells).toEqual(['cancelled', '', '', 'cancelled before it was sent', ''])
 })
+
+test('--again of a file whose people are all ordered names the flag that orders them once more', async () => {
+  const { type, folder } = await session()
+  peopleFile(folder, emails(1))
+  await type('batch run people.csv --package 102 --yes')
+  expect(await type('batch run people.csv --package 102 --again --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --again --yes
+    ✔ 1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    people.csv: 1 row
+      0 orders to send
+      1 row ordered before, not sent
+        Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+    2> To order these people once more, add --allow-duplicate. Who was ordered less than 7 days ago is then held for a decision.
+    exit 0
+  `)
+})

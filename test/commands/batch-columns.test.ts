@@ -136,7 +136,7 @@ describe('the confirmation of all columns on one screen', () => {
       $ refcheck batch validate people.csv --package 102
       ? Which column is the phone?: None of these
       2> Error: people.csv: the column phone is missing
-      2> Add a column, or name an existing one, for example with: --map 'Given name=first_name'
+      2> Add a column, or name an existing one, for example with: --map Mobile=phone
       exit 2
     `)
     // Nothing was saved, so the question is asked again.
@@ -219,7 +219,7 @@ test('a duplicate column, a missing column and flags that name no column are ref
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     2> Error: people.csv: the column phone is missing
-    2> Add a column, or name an existing one, for example with: --map 'Given name=first_name'
+    2> Add a column, or name an existing one, for example with: --map Mobile=phone
     exit 2
   `)
   withHeader(simple)

@@ -45,6 +45,7 @@ test('batch export prints the rows as JSON, or writes a file that can be run and
 
     $ refcheck batch cancel BATCH_1 --yes
     2> Cancelled 2 rows; they will not be sent.
+    2> To order Ana Row3 (line 4), Ana Row4 (line 5) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
     batch  BATCH_1
     people.csv, 102 Identity check only
 
@@ -238,6 +239,26 @@ test('a person who is in a file twice counts once, and the second row names the 
       "<option value="duplicate">duplicate (1)",
       "<caption> 2 people in 3 rows",
       "<small>(as in row 1)",
+    ]
+  `)
+})
+
+test('an HTML export names the people of invalid rows from the file, each with its own reason', async () => {
+  const here = await session()
+  const rows = ['Bea,Bad,bea@example.com,12', 'Nia,,nia@example.com,+61400000002']
+  here.write('bad.csv', `${header}\n${rows.join('\n')}\nAna,Row,ana@example.com,+61400000003\n`)
+  const run = 'batch run bad.csv --package 102 --yes --on-invalid skip --json'
+  const { batch_id: id } = (await here.type(run)).json() as { batch_id: string }
+  await here.type(`batch export ${id} --output bad.html`)
+  const page = here.read('bad.html').replaceAll(/\s+/g, ' ')
+  expect(page.match(/<th scope="row">.*?<\/th>|<br \/>.*?(?=<br|<\/small)/g)).toMatchInlineSnapshot(`
+    [
+      "<br /> <small >The row breaks a rule. Nothing was sent. ",
+      "<br />Bea Bad: phone has no +; start it with + and the country code, such as +61400000000",
+      "<br />Nia: last_name is required",
+      "<th scope="row"><bdi>Bea Bad</bdi></th>",
+      "<th scope="row"><bdi>Nia</bdi></th>",
+      "<th scope="row"><bdi>Ana Row</bdi></th>",
     ]
   `)
 })

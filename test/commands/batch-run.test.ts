@@ -77,8 +77,8 @@ test('the same content under another file name is the same batch, and running it
   renameSync(join(folder, 'people.csv'), join(folder, 'again.csv'))
   expect(await type('batch run again.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: nothing left to send.
-    ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+    2> again.csv is the same file as people.csv, batch BATCH_1: nothing left to send.
+    ✔ All 2 people in again.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_1
     people.csv, 102 Identity check only

@@ -185,6 +185,7 @@ test('batch cancel cancels the rows that were not sent, and resume does not send
 
       $ refcheck batch cancel BATCH_1 --yes
       2> Cancelled 2 rows; they will not be sent.
+      2> To order Ana Row3 (line 4), Ana Row4 (line 5) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       batch  BATCH_1
       people.csv, 102 Identity check only
 

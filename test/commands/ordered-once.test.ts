@@ -185,6 +185,7 @@ test.each(stores)(
 
       $ refcheck batch cancel BATCH_1 --row 3
       2> Cancelled 1 row; it will not be sent.
+      2> To order Cyd Low (line 4) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       batch  BATCH_1
       people.csv, 102 Identity check only
 
@@ -289,6 +290,7 @@ test.each(stores)(
       .toMatchInlineSnapshot(`
         $ refcheck batch cancel BATCH_1 --yes
         2> Cancelled 2 rows; they will not be sent.
+        2> To order Ana Row1 (line 2), Ana Row2 (line 3) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
         batch  BATCH_1
         people.csv, 102 Identity check only
 

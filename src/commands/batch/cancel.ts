@@ -4,10 +4,17 @@ import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
-import { findBatch } from '../../usecases/batch/read-batch.ts'
+import { describeWaitingRows, findBatch } from '../../usecases/batch/read-batch.ts'
+import { orderCancelledHint } from '../../domain/batch/verdict.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import { sanitize } from '../../host/text.ts'
 
-const cancelledText = (rows: number): string =>
-  `Cancelled ${formatCount(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`
+/** `notOrdered`: the people of these rows who have no earlier order. */
+const cancelledText = (rows: number, notOrdered: string, { id }: Pick<Batch, 'id'>): string =>
+  [
+    `Cancelled ${formatCount(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`,
+    ...(notOrdered === '' ? [] : [orderCancelledHint(id, sanitize(notOrdered))]),
+  ].join('\n')
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'
@@ -21,13 +28,14 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   }
 
   async run(): Promise<void> {
-    const services = await this.app.batchServices()
+    const services = { ...(await this.app.batchServices()), ...(await this.app.services('files')) }
     const batch = await findBatch(services, this.args.batch_id)
     const { row, yes } = this.flags
     if (row !== undefined) {
       // If a row cannot be cancelled, the rows before it are cancelled already.
       try {
-        this.app.reporter.note(cancelledText(await cancelBatch(services, batch, row)))
+        const { notOrdered } = await describeWaitingRows(services, batch, row)
+        this.app.reporter.note(cancelledText(await cancelBatch(services, batch, row), notOrdered, batch))
       } finally {
         await updateResultsFile(this.app, batch)
       }
@@ -37,9 +45,10 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     }
     const { pending, held, duplicate } = batch.counts
     const waitingCount = pending + held + duplicate
+    const people = await describeWaitingRows(services, batch)
     if (waitingCount > 0) {
       await this.confirm(
-        `Cancel ${waitingCount === 1 ? 'the row' : `the ${waitingCount} rows`} of ${batch.name} not sent yet?`,
+        `Cancel ${waitingCount === 1 ? 'the row' : `the ${waitingCount} rows`} of ${batch.name} not sent yet (${people.all})?`,
         yes,
       )
     }
@@ -49,7 +58,7 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     this.app.reporter.note(
       cancelledCount === 0
         ? 'No row is waiting to be sent; there is nothing to cancel.'
-        : cancelledText(cancelledCount),
+        : cancelledText(cancelledCount, people.notOrdered, batch),
     )
     this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))))
   }

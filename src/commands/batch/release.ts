@@ -1,5 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
+import { sanitize } from '../../host/text.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
@@ -52,8 +53,12 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
         : (await releaseRows(services, batch, release, userEmail)).rows.length
     const leftOutCount = decisions?.leftOut ?? 0
     if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
-    if (leftOutCount > 0)
-      app.reporter.note(`Left out ${formatCount(leftOutCount, 'row')}; nothing is ordered for it.`)
+    if (leftOutCount > 0) {
+      const who = leftOutCount === 1 ? decisions?.lastLeftOut : undefined
+      app.reporter.note(
+        `Left out ${sanitize(who ?? formatCount(leftOutCount, 'row'))}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
+      )
+    }
     if (leftOutCount > 0 && releasedCount === 0)
       return this.answer(
         batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),

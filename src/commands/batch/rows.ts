@@ -3,6 +3,7 @@ import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { hintForHeldRows } from '../../domain/batch/held-question.ts'
+import { settleHint } from '../../domain/batch/verdict.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listHeld, listRows, readNamesOfRows } from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
@@ -30,13 +31,16 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const batch = await findBatch(services, this.args.batch_id)
     const inbox = await this.app.service('inboxToShow')
     const rows = await listRows(services, batch, states)
-    const showsHeld = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
+    const isText = !this.flags.json && !this.flags.csv
+    const showsHeld = isText && rows.some(({ state }) => state === 'held')
     const heldRows = showsHeld ? await listHeld(services, batch) : []
     const heldTexts = new Map(heldRows.map(({ held: row, other }) => [row.row, heldText(row, other)]))
-    const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
+    const isForPerson = this.context.streams.stdout.isTTY && isText
     const names = isForPerson ? await readNamesOfRows(services, batch, states) : undefined
     const rowsWithReasons = await addListedReasons(rows, inbox, () => batch.baseUrl)
     this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
+    const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
+    if (unknownCount > 0) this.app.reporter.note(settleHint(batch.id, unknownCount))
     if (heldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
   }

@@ -18,10 +18,14 @@ import {
 import { readInput } from '../../app/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand, noFileHint } from '../../domain/batch/file-command.ts'
+import { findEarlierOrders } from '../../domain/batch/plan.ts'
 import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import type { BatchFile } from '../../usecases/batch/read-file.ts'
 import { readWithAnswers, isReadingChosen, withDefaults } from '../../usecases/batch/read-file.ts'
 import { openBatchFile } from '../../usecases/batch/read-file.ts'
+
+const orderAgainHint =
+  'To order these people once more, add --allow-duplicate. Who was ordered less than 7 days ago is then held for a decision.'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override summary = 'Order checks for every person in a file'
@@ -83,9 +87,12 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
     if (end.kind === 'unstarted') {
       const { unstartedView } = await import('../../output/views/batch-check.ts')
-      return this.answer(unstartedView(end, file.name, showChanges), end.failure)
+      this.answer(unstartedView(end, file.name, showChanges), end.failure)
+      if (flags.again && findEarlierOrders(end.plan) !== undefined) app.reporter.note(orderAgainHint)
+      return
     }
-    if (end.finished !== undefined) return this.answer(await endedView(app, end.finished, flags.json))
+    if (end.finished !== undefined)
+      return this.answer(await endedView(app, end.finished, flags.json, file.name))
     await this.continueBatch(end.batchId, file, end.isPlanned)
   }
 

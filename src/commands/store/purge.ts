@@ -62,7 +62,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       this.refuse(
         found.rows + found.events === 0,
         `--email: "${redactArgument(email)}" is not an e-mail address`,
-        'Find the person’s with: refcheck request list --csv',
+        `Find the address of a person who was ordered with: refcheck request get ${shellWord(redactArgument(email))}`,
       )
     }
     const result = await purgeAll(services, target, {

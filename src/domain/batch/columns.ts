@@ -159,6 +159,16 @@ function splitNameHint(headers: readonly string[]): string | undefined {
     : `Split the column "${fullNameColumn}" into two, first_name and last_name, and run it again.`
 }
 
+const exampleHeaders = { first_name: 'Given name', last_name: 'Family name', email: 'Mail', phone: 'Mobile' }
+
+/** Returns an example of a column that is used as the missing one. */
+function exampleMapping(column = 'first_name'): string {
+  const header = Object.hasOwn(exampleHeaders, column)
+    ? exampleHeaders[column as keyof typeof exampleHeaders]
+    : 'Your column'
+  return shellWord(`${header}=${column}`)
+}
+
 /** Throws one error for the whole file if a column is missing that every row needs. */
 function requireColumns(
   { name, columns: headers }: OpenedColumns,
@@ -172,7 +182,8 @@ function requireColumns(
     ? splitNameHint(headers.map(headerName))
     : undefined
   throw new InvalidInputError(`${name}: the ${noun} ${missing.join(', ')} ${verb} missing`, {
-    hint: advice ?? "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
+    hint:
+      advice ?? `Add a column, or name an existing one, for example with: --map ${exampleMapping(missing[0])}`,
     field: missing[0],
   })
 }

@@ -103,6 +103,10 @@ function sameAsUnknownError({ count, batchId }: ConflictCounts['unknown']): Outc
   })
 }
 
+/** Returns the next command for rows that may or may not have been ordered. */
+export const settleHint = (batchId: string, rows: number): string =>
+  `Settle ${rows === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
+
 function unknownRowsError(
   batchId: string,
   { unknown, pending }: BatchCounts,
@@ -112,7 +116,7 @@ function unknownRowsError(
   const rows = formatCount(unknown, 'row')
   const haltText = halted === undefined ? '' : `; halted: ${halted.message}`
   const pendingText = pending > 0 ? `, ${pending} not sent yet` : ''
-  const reconcileHint = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
+  const reconcileHint = settleHint(batchId, unknown)
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${pendingText}${haltText}`, {
     hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcileHint}` : reconcileHint,
     status: halted?.status,
@@ -216,7 +220,7 @@ function waitElsewhereError(
 }
 
 /** A cancelled row stays cancelled, but its data can be exported. */
-function orderCancelledHint(batchId: string, leftOut: string | undefined): string {
+export function orderCancelledHint(batchId: string, leftOut: string | undefined): string {
   const [people, rows] = leftOut === undefined ? ['cancelled rows', 'them'] : [leftOut, 'the cancelled rows']
   return `To order ${people} after all, write ${rows} to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
 }

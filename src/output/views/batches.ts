@@ -306,12 +306,16 @@ function reconciliationText({ settled, ambiguous, askedRowCount = 0 }: Reconcili
   ].join('\n')
 }
 
-/** Returns the note for a file that is stored as a batch already, which the run continues. */
-export function continuedBatchText({ name, summary: { batch_id: id, counts } }: BatchStatus): string {
+/** Returns the note for a file that is stored as a batch already, which the run continues. `file`: its present name. */
+export function continuedBatchText(
+  { name, summary: { batch_id: id, counts } }: BatchStatus,
+  file: string,
+): string {
+  const who = file === name ? `${name} is batch ${id}` : `${file} is the same file as ${name}, batch ${id}`
   // How many of its people are ordered follows, and includes orders of other batches.
-  if (counts.pending === 0) return `${name} is batch ${id}: nothing left to send.`
+  if (counts.pending === 0) return `${who}: nothing left to send.`
   const pending = formatCount(counts.pending, 'row is', 'rows are')
-  return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${pending} left to send.`
+  return `${who}: ${counts.accepted} of ${counts.total} accepted, ${pending} left to send.`
 }
 
 function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {

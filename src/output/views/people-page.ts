@@ -162,7 +162,13 @@ const attentionExplanations: Readonly<Record<AttentionKind, string>> = {
 function attentionItem({ kind, batch, items, command }: AttentionGroup, title: string): Piece {
   const isOfBatch = kind === 'halted' || kind === 'stopped'
   const who = isOfBatch ? sanitize(batch ?? '') : namesOf(items, maxNamed)
-  const reasons = [...new Set(items.flatMap(({ reason }) => reason ?? []))]
+  const reasons = new Set(items.flatMap(({ reason }) => reason ?? []))
+  const shownReasons =
+    reasons.size === 1
+      ? [...reasons]
+      : items
+          .slice(0, maxNamed)
+          .flatMap((item) => (item.reason === null ? [] : `${namesOf([item], 1)}: ${item.reason}`))
   return html`<li>
     <p>
       ${pill(kind, `${isOfBatch ? '' : `${items.length} `}${attentionWords[kind]}`)}
@@ -170,7 +176,7 @@ function attentionItem({ kind, batch, items, command }: AttentionGroup, title: s
       ${isOfBatch || batch === null || batch === title ? '' : html`<small>in ${sanitize(batch)}</small>`}<br />
       <small
         >${attentionExplanations[kind]}
-        ${reasons.slice(0, 2).map((reason) => html`${sanitize(reason)} `)}</small
+        ${shownReasons.map((reason) => html`<br />${sanitize(reason)}`)}</small
       >
     </p>
     <code>${command}</code>
@@ -252,7 +258,7 @@ function peopleSection({
 function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
   const { name, email, status, ordered_at: orderedAt, read_at: readAt, request_id: requestId } = row
   const packageName = packages === undefined ? undefined : packageText(row, packages)
-  const missing = email !== '' ? '-' : status === 'invalid' ? `row ${row.row}` : 'removed'
+  const missing = email !== '' ? email : status === 'invalid' ? `row ${row.row}` : 'removed'
   const shown = name === '' ? missing : shownName(name)
   const note = row.is_repeat
     ? 'ordered before'

@@ -95,6 +95,8 @@ interface DecisionCounts {
   released: number
   leftOut: number
   later: number
+  /** The last person who was left out, with the line of the row. */
+  lastLeftOut?: string | undefined
 }
 
 /**
@@ -108,7 +110,7 @@ export async function decideHeldRows(
 ): Promise<DecisionCounts> {
   const heldRowNumbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) heldRowNumbers.push(row)
-  const counts = { released: 0, leftOut: 0, later: 0 }
+  const counts: DecisionCounts = { released: 0, leftOut: 0, later: 0 }
   const lines = await readLinesOfRows(ports.files, batch)
   for (const [index, number] of heldRowNumbers.entries()) {
     try {
@@ -119,7 +121,11 @@ export async function decideHeldRows(
         verb,
       })
       if (newState === 'pending') counts.released += 1
-      if (newState === 'cancelled' || newState === 'duplicate') counts.leftOut += 1
+      if (newState === 'cancelled' || newState === 'duplicate') {
+        counts.leftOut += 1
+        const row = await findRow(ports.batches, batch.id, number)
+        counts.lastLeftOut = row && formatRow({ ...row, line: lines.get(number) })
+      }
       if (newState === 'later') counts.later += 1
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error

@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
+import { type Batch, type BatchRow, type RowFilter, formatRow } from '../../domain/batch/batch.ts'
 import {
   toCountedBatch,
   type CountedBatch,
@@ -14,7 +14,7 @@ import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
 import { personName } from '../../domain/wording/text.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
-import type { SubmissionState } from '../../domain/submission/states.ts'
+import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
@@ -77,6 +77,31 @@ export async function findRow(
 ): Promise<BatchRow | undefined> {
   const { value: row } = await batches.rows(batchId, { after: number - 1, limit: 1 }).next()
   return row?.row === number ? row : undefined
+}
+
+/** The number of people whom a message about waiting rows names. */
+const maxNamedWaiting = 3
+
+/**
+ * Returns the first people of the rows that wait to be sent, with their lines: all of them, and those without an
+ * earlier order. `numbers`: only these rows.
+ */
+export async function describeWaitingRows(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+  numbers?: readonly number[],
+): Promise<{ all: string; notOrdered: string }> {
+  const rows: BatchRow[] = []
+  for await (const row of batches.rows(batch.id, { states: waitingStates }))
+    if (numbers === undefined || numbers.includes(row.row)) rows.push(row)
+  const lines = await readLinesOfRows(files, batch)
+  const nameFirst = (people: readonly BatchRow[]): string => {
+    const named = people.slice(0, maxNamedWaiting)
+    const moreText = people.length > named.length ? ` and ${people.length - named.length} more` : ''
+    return `${named.map((row) => formatRow({ ...row, line: lines.get(row.row) })).join(', ')}${moreText}`
+  }
+  const isOrdered = ({ state, heldFor }: BatchRow): boolean => state === 'duplicate' || heldFor === 'recent'
+  return { all: nameFirst(rows), notOrdered: nameFirst(rows.filter((row) => !isOrdered(row))) }
 }
 
 /** Returns the pending rows of a batch as the confirmation shows them. */
