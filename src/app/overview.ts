@@ -104,7 +104,10 @@ export async function batchPage(
   if (batch.counts.invalid > 0) {
     // The store has no name of an invalid row.
     const { readNamesOfRows } = await import('../usecases/batch/read-batch.ts')
-    addNamesOfInvalid(people, await readNamesOfRows(await app.services('batches', 'files'), batch, ['invalid']))
+    addNamesOfInvalid(
+      people,
+      await readNamesOfRows(await app.services('batches', 'files'), batch, ['invalid']),
+    )
   }
   return renderPage(app, people, {
     title: batch.name,

@@ -183,7 +183,8 @@ function requireColumns(
     : undefined
   throw new InvalidInputError(`${name}: the ${noun} ${missing.join(', ')} ${verb} missing`, {
     hint:
-      advice ?? `Add a column, or name an existing one, for example with: --map ${exampleMapping(missing[0])}`,
+      advice ??
+      `Add a column, or name an existing one, for example with: --map ${exampleMapping(missing[0])}`,
     field: missing[0],
   })
 }
