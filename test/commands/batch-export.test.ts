@@ -247,8 +247,8 @@ test('an HTML export names the people of invalid rows from the file, each with i
   const here = await session()
   const rows = ['Bea,Bad,bea@example.com,12', 'Nia,,nia@example.com,+61400000002']
   here.write('bad.csv', `${header}\n${rows.join('\n')}\nAna,Row,ana@example.com,+61400000003\n`)
-  const run = 'batch run bad.csv --package 102 --yes --on-invalid skip --json'
-  const { batch_id: id } = (await here.type(run)).json() as { batch_id: string }
+  const runBad = 'batch run bad.csv --package 102 --yes --on-invalid skip --json'
+  const { batch_id: id } = (await here.type(runBad)).json() as { batch_id: string }
   await here.type(`batch export ${id} --output bad.html`)
   const page = here.read('bad.html').replaceAll(/\s+/g, ' ')
   expect(page.match(/<th scope="row">.*?<\/th>|<br \/>.*?(?=<br|<\/small)/g)).toMatchInlineSnapshot(`
