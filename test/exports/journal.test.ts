@@ -161,7 +161,7 @@ async function loseAnswer(journal: Journal, when: 'before' | 'after'): Promise<J
   return lost
 }
 
-test('they have it: the request that the provider named is read and recorded, and no other one', async () => {
+test('if the provider has the order, the request that it names is read and recorded, and no other request is', async () => {
   await withJournal(async (journal) => {
     const lostOrder = await loseAnswer(journal, 'after')
     const ownId = sandbox.requests()[0]?.request_id ?? ''
@@ -185,7 +185,7 @@ test('they have it: the request that the provider named is read and recorded, an
   })
 })
 
-test('neither is known: a dropped order is never sent and conflicts with the same order, until the provider finds it', async () => {
+test('if the provider does not know, a dropped order is never sent and conflicts with the same order, until the provider finds it', async () => {
   await withJournal(async (journal) => {
     const lostOrder = await loseAnswer(journal, 'after')
     expect(await journal.decide(client, lostOrder, { drop: true })).toMatchObject({ state: 'dropped' })
@@ -196,7 +196,7 @@ test('neither is known: a dropped order is never sent and conflicts with the sam
   })
 })
 
-test('they do not have it: the order is sent again once, from 15 minutes after the attempt and with its e-mail', async () => {
+test('if the provider does not have the order, it is sent again once, from 15 minutes after the attempt and with its e-mail', async () => {
   const options = createPaths()
   const lostOrder = await withJournal(async (journal) => {
     const unknown = await loseAnswer(journal, 'before')

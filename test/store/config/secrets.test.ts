@@ -286,7 +286,7 @@ describe('in a keychain', () => {
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
   })
 
-  test('a file that cannot be written leaves no entry behind in the keychain', async () => {
+  test('if the file cannot be written, no entry is left in the keychain', async () => {
     const keychain = new MemoryKeychain()
     mkdirSync(join(config, 'credentials.json'), { recursive: true, mode: 0o700 })
     await expect(openWithKeychain(keychain).save('work', 'api-key', key)).rejects.toMatchObject({

@@ -16,7 +16,7 @@ import { sharedStore } from '../../harness/postgres-store.ts'
 const urls = ['https://old.example.com', 'https://new.example.com'] as const
 const byOwner = { at: someTime, by: 'owner@example.com' }
 
-describe.each(backends)('%s: a pending row that matches an order by now', (backend) => {
+describe.each(backends)('%s: a pending row that matches an order only after it was added', (backend) => {
   let setup: Scratch
   let store: Store
   let pending: BatchRow
@@ -178,7 +178,7 @@ const allowances: [string, Partial<NewFileBatch>][] = [
   ['--shared', { shared: ['office@example.com'] }],
 ]
 
-describe.each(backends)('%s: a row that is similar to one of its own file', (backend) => {
+describe.each(backends)('%s: a row that is similar to another row of its file', (backend) => {
   let setup: Scratch
   let store: Store
 

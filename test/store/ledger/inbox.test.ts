@@ -65,7 +65,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await listIds()).toEqual([1, 2])
   })
 
-  test('a dropped event no longer waits, and the next event of its request does', async () => {
+  test('after an event is dropped, the next event of its request is due', async () => {
     await inbox.add([receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'COMPLETED')], true)
     expect(await inbox.drop(1, '500')).toBe(true)
     expect(await inbox.get(1)).toMatchObject({ forward: 'dropped', attempts: 1, lastAnswer: '500' })
@@ -247,7 +247,7 @@ describe.each(backends)('%s', (backend) => {
       expect((await inbox.listDue(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
     })
 
-    test('a receiver that waits for the next event ignores events that are behind a failed one', async () => {
+    test('the next due time ignores events that wait behind a failed event of their request', async () => {
       await inbox.add([receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'COMPLETED')], true)
       expect(await inbox.findNextDueTime()).toBe(0)
       await inbox.recordRefused(1, someTime + 1000, '503')

@@ -105,7 +105,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('external results', () => {
-    test('that are added stop a pending row at once, and a held row at its next recheck', async () => {
+    test('that are added make a pending row a duplicate at once, and a held row at its next recheck', async () => {
       const first = await addRows([orderRow(1, 'ann@example.com')])
       const batchId = await addRows([
         similarRow(1, 'ann@example.com'),
@@ -131,7 +131,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await readStates(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
     })
 
-    test('that are removed no longer stop the row', async () => {
+    test('that are removed no longer conflict with the row', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await addRows([row])
       expect(await readStates(batchId)).toEqual(['duplicate'])

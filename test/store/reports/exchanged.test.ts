@@ -145,7 +145,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     expect(readFileSync(join(reports, 'b.pdf'), 'utf8')).toBe(pdf)
   })
 
-  test('a failure names the folder by its path', async () => {
+  test('an error names a file by its path, not by a descriptor', async () => {
     const folder = await openFolder()
     mkdirSync(join(reports, 'manifest.csv'))
     await storeReport(folder, 'a.pdf')

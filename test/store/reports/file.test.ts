@@ -54,17 +54,17 @@ function createOneOfEach(): void {
   execFileSync('mkfifo', [pathOf('pipe')])
 }
 
-test('a list is read completely; a list that does not exist has no text', async () => {
+test('a manifest is read completely; a manifest that does not exist has no text', async () => {
   expect(await readText(writeTestFile('manifest.json', '[]'))).toBe('[]')
   expect(await readText(pathOf('missing'))).toBeUndefined()
 })
 
-test.each(['folder', 'link', 'pipe'])('a %s at the path of a list is refused', async (name) => {
+test.each(['folder', 'link', 'pipe'])('a %s at the path of a manifest is refused', async (name) => {
   createOneOfEach()
   await expect(readText(pathOf(name))).rejects.toMatchObject({ code: 'io' })
 })
 
-test('a list of 64 MiB is read, and a larger one is refused', async () => {
+test('a manifest of 64 MiB is read, and a larger one is refused', async () => {
   const path = writeTestFile('manifest.json', '')
   truncateSync(path, 67_108_864)
   expect((await readText(path))?.length).toBe(67_108_864)

@@ -100,7 +100,7 @@ test('after a failover every log has to report, and then a user has to confirm t
   expect(await beginOrder(b, 'next@example.com')).toMatchObject({ state: 'sending' })
 })
 
-test('a machine that first sent in the lost window reports when it returns, although the store lost its log entry', async () => {
+test('a machine whose first order the store lost reports when it returns, although the store also lost the registration of its log', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await beginOrder(a, 'a@example.com')
   const lostAttempt = await beginOrder(b, 'b@example.com')
