@@ -8,9 +8,9 @@ import { type Source, sources } from './sources.ts'
 const runPrefix = /(?:\byield\*|\(\w*\) =>|\b(?:run|runSync|within)\(|\brunOn\(\w+,)$/
 
 /** Whether a call is an argument of `together`, which runs several generators. `textBefore` is the text before the call. */
-function isArgument(before: string): boolean {
-  const index = before.lastIndexOf('together(')
-  const sinceTogether = index === -1 ? '' : before.slice(index)
+function isArgument(textBefore: string): boolean {
+  const index = textBefore.lastIndexOf('together(')
+  const sinceTogether = index === -1 ? '' : textBefore.slice(index)
   return sinceTogether.split('(').length > sinceTogether.split(')').length
 }
 

@@ -9,7 +9,7 @@ interface Delivery {
   dueAt: number
   startedAt: number
   state: 'waiting' | 'sent' | 'over'
-  abort: AbortController
+  controller: AbortController
 }
 
 /** How long to wait for the answer of a receiver, in milliseconds of the machine's clock. */
@@ -48,7 +48,7 @@ export class Events {
         dueAt: this.#now() + behaviour.eventDelayMs + (copies - 1) * 2000,
         startedAt: 0,
         state: 'waiting',
-        abort: new AbortController(),
+        controller: new AbortController(),
       })
     }
   }
@@ -64,7 +64,7 @@ export class Events {
   }
 
   /** Starts deliveries that are due, and fails deliveries that have timed out. */
-  runDue(): void {
+  sendDue(): void {
     const now = this.#now()
     for (const delivery of this.#deliveries) {
       if (delivery.state === 'waiting' && delivery.dueAt <= now) {
@@ -81,13 +81,13 @@ export class Events {
   async waitForAnswers(): Promise<void> {
     const recent = [...this.#sending].filter(([, startedAt]) => Date.now() - startedAt < answerWaitMs)
     if (recent.length > 0)
-      await Promise.race([Promise.all(recent.map(([flight]) => flight)), sleep(answerWaitMs)])
+      await Promise.race([Promise.all(recent.map(([sending]) => sending)), sleep(answerWaitMs)])
   }
 
   close(): void {
     for (const delivery of this.#deliveries) {
       delivery.state = 'over'
-      delivery.abort.abort()
+      delivery.controller.abort()
     }
   }
 
@@ -95,8 +95,8 @@ export class Events {
     delivery.state = 'sent'
     delivery.startedAt = this.#now()
     delivery.attempts += 1
-    delivery.abort = new AbortController()
-    const { signal } = delivery.abort
+    delivery.controller = new AbortController()
+    const { signal } = delivery.controller
     const status = await this.#post(delivery.body, signal).catch(() => 0)
     if (signal.aborted || delivery.state !== 'sent') return
     if (this.#behaviour.isAcknowledgement(status)) delivery.state = 'over'
@@ -107,7 +107,7 @@ export class Events {
     const delaySeconds = this.#behaviour.retrySeconds[delivery.attempts - 1]
     delivery.state = delaySeconds === undefined ? 'over' : 'waiting'
     delivery.dueAt = this.#now() + (delaySeconds ?? 0) * 1000
-    delivery.abort.abort()
+    delivery.controller.abort()
   }
 
   async #post(body: string, signal: AbortSignal): Promise<number> {

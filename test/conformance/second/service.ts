@@ -96,7 +96,7 @@ export class SecondService {
     await once(server, 'listening')
     const { port: actualPort } = server.address() as AddressInfo
     this.baseUrl = `http://127.0.0.1:${actualPort}`
-    if (this.speed !== undefined) this.#ticker = setInterval(() => this.#runDue(), 20)
+    if (this.speed !== undefined) this.#ticker = setInterval(() => this.#sendDueEvents(), 20)
   }
 
   async close(): Promise<void> {
@@ -110,7 +110,7 @@ export class SecondService {
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
-      this.#runDue()
+      this.#sendDueEvents()
       await this.events.waitForAnswers()
       const next = Math.min(this.#findNextChange(), this.events.findNextTime())
       if (next > until) break
@@ -126,7 +126,7 @@ export class SecondService {
     return Math.min(...changeTimes.filter((time) => time > this.#now))
   }
 
-  #runDue(): void {
+  #sendDueEvents(): void {
     for (const order of this.orders.values()) {
       const age = this.age(order)
       const changeAges = [0, ...listChangeAges(order)].filter((each) => each <= age)
@@ -137,7 +137,7 @@ export class SecondService {
       }
       order.announcedCount = changes.length
     }
-    this.events.runDue()
+    this.events.sendDue()
   }
 
   #answer(call: Call): Reply {

@@ -61,13 +61,13 @@ const statements: Record<string, string> = {
 /** Methods of PostgreSQL's planner that read a whole table. */
 const fullScanMethods = ['seqscan', 'hashjoin', 'mergejoin']
 
-const large = '(?:submissions|attempts|events)'
+const largeTable = '(?:submissions|attempts|events)'
 
 /** Returns the steps that read all rows of a large table, with or without an index. */
 function findWholeReads(plan: readonly string[]): string[] {
-  const tableScan = new RegExp(`^SCAN (?:${large}|[srmate]\\b)(?!.*VIRTUAL)|Seq Scan on ${large}`)
+  const tableScan = new RegExp(`^SCAN (?:${largeTable}|[srmate]\\b)(?!.*VIRTUAL)|Seq Scan on ${largeTable}`)
   // `submissions_first_form` has the few people without fingerprints, and is only read to see whether there is one.
-  const indexScan = new RegExp(`Index (?:Only )?Scan (?:using|on) (?!submissions_first_form)${large}_`)
+  const indexScan = new RegExp(`Index (?:Only )?Scan (?:using|on) (?!submissions_first_form)${largeTable}_`)
   return plan.filter(
     (step, index) =>
       tableScan.test(step) || (indexScan.test(step) && plan[index + 1]?.startsWith('Index Cond:') !== true),

@@ -71,18 +71,19 @@ const subject = {
   package_id: null,
 }
 
-function storeReport(folder: ReportFolder, file: string, replace = false, meanwhile?: () => void) {
+function storeReport(folder: ReportFolder, file: string, replace = false, duringDownload?: () => void) {
   return folder.store({
     file,
     replace,
     subject,
     async open() {
-      meanwhile?.()
+      duringDownload?.()
       return content()
     },
   })
 }
 
+/** Stores a report that has to be refused before it is downloaded. */
 const storeWithoutDownload = (folder: ReportFolder, file: string) =>
   storeReport(folder, file, true, () => {
     throw new Error('it was downloaded')
