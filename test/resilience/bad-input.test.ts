@@ -113,11 +113,11 @@ function findProblem(
     return `a fault of the program: ${outcome}`
   if (mayPass && [0, 130].includes(code)) return undefined
   if (!asJson) {
-    if (unprintable.test(stderr)) return `it shows what is no text: ${outcome}`
+    if (unprintable.test(stderr)) return `it shows unprintable characters: ${outcome}`
     const errors = stderr.match(/^Error: /gm) ?? []
-    if (errors.length !== 1) return `${errors.length} lines that say what is wrong: ${outcome}`
+    if (errors.length !== 1) return `${errors.length} lines with an error: ${outcome}`
     if ((/^Error: .*/m.exec(stderr)?.[0] ?? '').length > maxLineLength)
-      return `a line without end: ${outcome}`
+      return `a line that is too long: ${outcome}`
     if (stdout !== '' && !mayPass) return `something on stdout: ${outcome}`
     return undefined
   }
@@ -129,9 +129,9 @@ function findProblem(
   }
   if (error?.code === undefined || error.message === undefined) return `no error: ${outcome}`
   if (exitCodes[error.code] !== code) return `another code than that of the error: ${outcome}`
-  if (!mayPass && !refusals.has(error.code)) return `no refusal: ${outcome}`
+  if (!mayPass && !refusals.has(error.code)) return `it was not refused: ${outcome}`
   if (!mayPass && about !== undefined && !isNamed(about, value, error.message))
-    return `it does not say where: ${outcome}`
+    return `it does not name the invalid part: ${outcome}`
   return undefined
 }
 
@@ -146,10 +146,10 @@ const intendedChanges: Readonly<Record<string, string>> = { 'config:set': 'confi
 
 /** Topics with many commands. Each has a test of its own, so that its folders are removed before the next test. */
 const largeTopics: readonly string[] = ['batch', 'sandbox', 'webhook', 'request']
-const topicOf = (id: string): string => largeTopics.find((topic) => id.startsWith(`${topic}:`)) ?? 'the rest'
+const topicOf = (id: string): string => largeTopics.find((topic) => id.startsWith(`${topic}:`)) ?? 'the other topics'
 
-test.each([...largeTopics, 'the rest'])(
-  'every command of %s refuses what is wrong with one clear line, and sends nothing',
+test.each([...largeTopics, 'the other topics'])(
+  'every command of %s refuses bad input with one clear line, and sends nothing',
   async (topic) => {
     const runMain = await loadMain()
     const ids = commandIds.filter((id) => topicOf(id) === topic)
@@ -168,7 +168,7 @@ test.each([...largeTopics, 'the rest'])(
         if (problem !== undefined) problems.push(problem)
         if (sent.length > 0) problems.push(`it sent ${sent.join()}`)
         if (changed.length > 0) problems.push(`it changed ${changed.join()}`)
-        if (created.length > 0 && !line.mayPass) problems.push(`it made ${created.join()}`)
+        if (created.length > 0 && !line.mayPass) problems.push(`it created ${created.join()}`)
       }
       if (problems.length > 0)
         wrong.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${problems.join('; ')}`)

@@ -216,7 +216,7 @@ test('an invalid row is returned unchanged and does not conflict with later rows
     matchesRow: undefined,
   }
   const [, second] = rowsOf([annLow, annLow])
-  if (second === undefined) throw new Error('there are two')
+  if (second === undefined) throw new Error('there are fewer than two rows')
   expect(comparedRows([invalid, second])).toMatchObject([
     { row: invalid, identities: undefined, conflict: undefined },
     { row: second, conflict: undefined },
@@ -240,7 +240,7 @@ test('a preview counts the rows by their future state and lists the first people
   const rows = compared([...people, ['A', 'Low', 'a@x.example', '+61400000199'], people[1] ?? annLow])
   for (const row of rows) addToPreview(preview, row)
   const [first] = rowsOf([['H', 'Low', 'h@x.example', '+61400000100']])
-  if (first?.state !== 'pending') throw new Error('it is')
+  if (first?.state !== 'pending') throw new Error('the row is not pending')
   const phoneSharer = { ...batchRow({ row: 1 }), packageId: 7 }
   const other = { ...first, packageId: 8 }
   addToPreview(preview, { row: other, identities: undefined, conflict: undefined, phoneSharer })

@@ -126,7 +126,7 @@ const names = ['Ann', 'Zoë', '\uD800', long, '伟']
 
 const orders = names.map((first_name, at): NewRow => {
   const reading = rowReading({ row: at * 3 + 1 })
-  if (reading.body === undefined) throw new Error('it is valid')
+  if (reading.body === undefined) throw new Error('the row is invalid')
   const body = { ...reading.body, recipient: { ...reading.body.recipient, first_name } }
   return newRow({ ...reading, body })
 })

@@ -246,7 +246,7 @@ test.each([
   ['an unknown row that was tried already', { accepted: 1, unknown: 1 }, undefined, at, 'rest'],
   ['a dropped row that was tried already', { dropped: 1 }, undefined, at, 'rest'],
   ['rows to send and an unknown one', { pending: 1, unknown: 1 }, undefined, at, 'run'],
-] as const)('%s', (_, counts, code, triedAt, kind) => {
+] as const)('the next step of a queued batch with %s', (_, counts, code, triedAt, kind) => {
   expect(nextQueuedStep(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
 })
 

@@ -66,7 +66,7 @@ test.each([
   ['batch export --state rejected,he', 'rejected,held'],
   ['help pri', 'privacy'],
   ['help sa', 'sandbox safety'],
-])('%s', (line, wanted) => {
+])('the completion of "%s" is "%s"', (line, wanted) => {
   expect(at(line)).toBe(wanted)
 })
 

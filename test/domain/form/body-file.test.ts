@@ -35,12 +35,12 @@ test.each<[string, Uint8Array, string]>([
     'body.json, line 2, column 10 (byte 19): "a" is given twice (first at line 2, column 2)',
   ],
   [
-    'a slip of the pen',
+    'a trailing comma',
     bytes('{"a": 1,}'),
     'body.json, line 1, column 9 (byte 8): has "}" where a name in double quotes is expected',
   ],
   [
-    'a slip after a byte order mark',
+    'a fault after a byte order mark',
     bytes([0xef, 0xbb, 0xbf], '{]'),
     'body.json, line 1, column 2 (byte 4): has "]" where a name in double quotes is expected',
   ],

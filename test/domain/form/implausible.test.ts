@@ -26,6 +26,6 @@ test.each([
   [home, { street: ' ', unit: [null] }, 'Check: home is empty'],
   [home, { street: '1' }, undefined],
   [home, { floor: 0 }, undefined],
-])('%j: %j', (field, value, reason) => {
+])('findImplausible for %j with the value %j', (field, value, reason) => {
   expect(findImplausible(field, value, today)).toBe(reason)
 })

@@ -12,7 +12,7 @@ test.each([
   ['Address: street, street and country.', ''],
   ['Address: Street, Suburb and Country of the person.', ''],
   ['', ''],
-])('%s', (description, parts) => {
+])('the parts of an object with the description "%s"', (description, parts) => {
   expect(partsOfObject(description).join(' ')).toBe(parts)
 })
 

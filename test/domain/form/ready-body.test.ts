@@ -23,11 +23,11 @@ test.each<[string, (body: ReturnType<typeof sampleBody>) => void]>([
   ['another package', (body) => (body.package_id = 13)],
   ['white space around a name', (body) => (body.recipient.first_name = ' Ann')],
   ['a phone with punctuation', (body) => (body.recipient.phone = '+61 400')],
-  ['an address that is none', (body) => (body.recipient.email = 'ann')],
+  ['an invalid e-mail address', (body) => (body.recipient.email = 'ann')],
   ['a check that is missing', (body) => body.additional_information.pop()],
   ['a check twice', (body) => body.additional_information.push(...body.additional_information.slice(0, 1))],
   [
-    'a check that the package has not',
+    'a check that the package does not have',
     (body) => (body.additional_information[0] = { code: 'x', fields: {} } as never),
   ],
   [

@@ -59,7 +59,7 @@ test.each([
   ['a minute, held a hundredth and a second longer', [{ calls: 10, seconds: 60 }], 25, 0, 123.2],
   ['an hour, held ten seconds longer', [{ calls: 10, seconds: 3600 }], 11, 0, 3646],
   [
-    'the longest window, whichever stands first',
+    'the longest window, in any order of the windows',
     [
       { calls: 10, seconds: 3600 },
       { calls: 20, seconds: 60 },

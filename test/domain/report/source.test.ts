@@ -25,7 +25,7 @@ test.each<[string, ReportTarget, string]>([
   ['another referee', reference, `${checkId}/referees/8`],
   ['the same referee of another check', reference, `${other}/referees/r%3A7%2F%C3%A4`],
   ['nothing', background, ''],
-  ['the check in another place', background, `${other}/${checkId}`],
+  ['the check in another part of the path', background, `${other}/${checkId}`],
 ])('a report URL of %s is refused as malformed', (_what, report, path) => {
   expect(() => requireUrlOf(report, url(path))).toThrow(expect.objectContaining({ code: 'unavailable' }))
 })

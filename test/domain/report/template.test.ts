@@ -38,7 +38,7 @@ test.each([
   ['{referee_id}/{last_name}', 'unnamed/O-Brien.pdf'],
   ['con.{package_id}', 'con-.101.pdf'],
   ['.hidden {last_name}. ', 'hidden O-Brien.pdf'],
-])('%s', (template, name) => {
+])('the template "%s" gives the name %s', (template, name) => {
   expect(nameOf(template)).toBe(name)
 })
 

@@ -29,7 +29,7 @@ const referee = (status: string, report_pdf_url: string | null) => ({
   report_pdf_url,
 })
 
-/** All goals; `reachedBy` returns those that a status reaches, `endedBy` those for which a wait is over. */
+/** All goals. `findReachedGoals` returns the goals that a status reaches, `findEndedGoals` those whose wait is over. */
 const goals: WaitGoal[] = ['terminal', 'partial', 'completed', 'report']
 const reachedBy = (status: string) => goals.filter((goal) => isGoalReached(request(status), goal))
 const endedBy = (status: string) => goals.filter((goal) => isWaitOver(request(status), goal))

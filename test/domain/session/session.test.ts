@@ -47,7 +47,7 @@ test.each([
     `${key.slice(0, 31)}\0`,
     'the API key has 32 characters, but number 32 is a space, a line break or not plain ASCII',
   ],
-])('%.40j: %s', (text, message) => {
+])('the key %.40j is refused: %s', (text, message) => {
   expect(() => checkApiKey(text)).toThrow(invalid(message))
 })
 
@@ -103,7 +103,7 @@ test.each([
   ['Ana <ana@example.com>', 'the e-mail "Ana <ana@example.com>" is not valid'],
   ['änä@example.com', 'the e-mail "änä@example.com" is not valid'],
   [key, 'the e-mail is not valid'],
-])('%.40j: %s', (text, message) => {
+])('the e-mail %.40j is refused: %s', (text, message) => {
   expect(() => checkEmail(text)).toThrow(invalid(message))
 })
 
@@ -118,7 +118,7 @@ test.each([
   ['one\ntwo', 'the webhook secret contains a line break or another control character'],
   ['one\n\n', 'the webhook secret contains a line break or another control character'],
   ['one\0', 'the webhook secret contains a line break or another control character'],
-])('a webhook secret %j: %s', (text, message) => {
+])('the webhook secret %j is refused: %s', (text, message) => {
   expect(() => checkWebhookSecret(text)).toThrow(invalid(message))
 })
 
@@ -141,7 +141,7 @@ test.each([
   ['http://localhost:4010/', 'http://localhost:4010'],
   ['http://[::1]:4010', 'http://[::1]:4010'],
   ['https://10.0.0.1', 'https://10.0.0.1'],
-])('%j is stored as %s', (text, stored) => {
+])('the base URL %j is stored as %s', (text, stored) => {
   expect(parseBaseUrl(text)).toBe(stored)
 })
 
@@ -179,7 +179,7 @@ test.each([
   ['https://api.example.com /', 'contains a space, a control character or a backslash'],
   ['https://api.example.com/\0', 'contains a space, a control character or a backslash'],
   [`https://api.example.com/${'a'.repeat(100_000)}`, 'is longer than 2048 characters'],
-])('%.60j %s', (text, why) => {
+])('the base URL %.60j is refused, because it %s', (text, why) => {
   expect(() => parseBaseUrl(text, 'REFCHECK_BASE_URL')).toThrow(
     expect.objectContaining({
       code: 'invalid_input',

@@ -11,7 +11,7 @@ test.each([
   ['postgres/orders of 2026.db', { kind: 'file' }],
   ['postgres://u@localhost/db', { kind: 'postgres', server: { database: 'db' } }],
   ['PostgreSQL://u@localhost/db', { kind: 'postgres' }],
-])('%s', (text, address) => {
+])('parseStoreAddress of "%s"', (text, address) => {
   expect(parseStoreAddress(text)).toMatchObject(address)
 })
 

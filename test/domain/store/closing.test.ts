@@ -37,10 +37,10 @@ test('every registered log that is not excluded has to report for this closing, 
 
 test.each([
   ['a log has not reported', [log('1')], {}, true, 'reports'],
-  ['all have, and each commit waits for a second server', [], {}, true, 'nothing'],
-  ['all have, and commits do not wait', [], {}, false, 'confirmation'],
+  ['all logs have reported, and each commit waits for a second server', [], {}, true, 'nothing'],
+  ['all logs have reported, and commits do not wait', [], {}, false, 'confirmation'],
   ['a backup was restored', [], { reasons: ['restored'] }, true, 'confirmation'],
-  ['attempts were lost otherwise', [], { reasons: ['server', 'log_missing'] }, true, 'acceptance'],
+  ['attempts were lost for another reason', [], { reasons: ['server', 'log_missing'] }, true, 'acceptance'],
 ] as const)('the reopen step of a closed store if %s', (_, logs, facts, isReplicated, step) => {
   const found = { ...closing, ...facts, reasons: [...('reasons' in facts ? facts.reasons : closing.reasons)] }
   expect(findReopenStep(found, logs, { isReplicated })).toBe(step)

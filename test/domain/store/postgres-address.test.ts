@@ -44,18 +44,18 @@ test.each([
     'postgres://ren%C3%A9@localhost/db',
     { user: 'rené', displayUrl: 'postgres://ren%C3%A9@localhost:5432/db' },
   ],
-])('%s', (url, parts) => {
+])('the parts of the address %s', (url, parts) => {
   expect(read(url)).toMatchObject(parts)
 })
 
 test.each([
   [
-    'nothing said',
+    'no sslmode',
     'postgres://u@db.example.com/orders',
     'needs sslmode=verify-full, since the database is on another machine',
   ],
   ['plain text', 'postgres://u@db.example.com/orders?sslmode=disable', 'must be "verify-full", since'],
-  ['unverified', 'postgres://u@db.example.com/orders?sslmode=require', 'must be "verify-full", since'],
+  ['no certificate checked', 'postgres://u@db.example.com/orders?sslmode=require', 'must be "verify-full", since'],
   ['no host name checked', 'postgres://u@10.0.0.7/orders?sslmode=verify-ca', 'must be "verify-full", since'],
   ['misspelt', 'postgres://u@localhost/orders?sslmode=verify-ful', 'must be "verify-full", or "disable"'],
 ])('TLS: %s', (_, url, why) => {

@@ -19,9 +19,9 @@ test('digests are normalised like fingerprints, and start with x so that no spre
 })
 
 test.each([
-  ['nothing changed', {}, { person: 'same', shares: [] }],
+  ['no difference', {}, { person: 'same', shares: [] }],
   ['a corrected phone', { phone: '+61400000009' }, { person: 'similar', shares: ['name', 'email'] }],
   ['a new e-mail', { email: 'x@example.com' }, { person: 'similar', shares: ['name', 'phone'] }],
   ['another first name', { first_name: 'Anne' }, { person: 'similar', shares: ['email', 'phone'] }],
   ['another e-mail and phone', { email: 'x@example.com', phone: '+61400000009' }, undefined],
-])('%s', (_what, change, found) => expect(shared(change)).toEqual(found))
+])('the digests of two rows with %s', (_what, change, found) => expect(shared(change)).toEqual(found))

@@ -81,7 +81,7 @@ test.each([
   ['another URL', { baseUrl: 'https://other.example.com' }, 'held: other_service'],
   ['a rehearsal on this machine', { baseUrl: 'http://localhost:4010' }, 'goes'],
   ['a request that ended in ERROR', { requestStatus: 'ERROR' }, 'held: ended_in_error'],
-] as [string, Partial<ExternalResult>, string][])('%s', (_what, change, shown) =>
+] as [string, Partial<ExternalResult>, string][])('an external result: %s', (_what, change, shown) =>
   expect(verdict(change)).toBe(shown),
 )
 

@@ -46,7 +46,7 @@ test.each([
   [401, 'invalid API key', 'unauthenticated'],
   [403, 'organisation has no credits remaining', 'forbidden'],
 ])(
-  '%i in the envelope halts the batch, because the next order would be refused too',
+  '%i in the envelope halts the batch, because the service would refuse the next order too',
   (status, message, code) => {
     expect(outcomeOf(clientError(status, message))).toMatchObject({
       kind: 'halted',

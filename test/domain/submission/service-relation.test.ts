@@ -13,6 +13,6 @@ test.each([
   ['another path', staging, prod, undefined, 'undecided'],
   ['another path that the user declared as the same', staging, prod, true, 'one'],
   ['another path that the user declared as different', staging, prod, false, 'other'],
-])('%s', (_what, one, other, decision, relation) => {
+])('compareServices for %s', (_what, one, other, decision, relation) => {
   expect(compareServices(one, other, () => decision)).toBe(relation)
 })

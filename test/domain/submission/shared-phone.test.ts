@@ -62,7 +62,7 @@ test.each<[string, [string, string], [string, string], 'similar' | 'phone']>([
   ['names swapped', ['Ann', 'Low'], ['Low', 'Ann'], 'similar'],
   ['a first name that is the other’s last name', ['Ann', 'Low'], ['Low', 'Bob'], 'phone'],
   ['a last name that is the other’s first name', ['Bob', 'Ann'], ['Ann', 'Low'], 'phone'],
-])('%s', (_what, one, other, kind) => {
+])('two people who share only their phone, and %s', (_what, one, other, kind) => {
   expect(withOnePhone(one, other)).toBe(kind)
 })
 

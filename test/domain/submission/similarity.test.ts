@@ -379,7 +379,7 @@ test('there are sixty pairs', () => {
   expect(pairs).toHaveLength(60)
 })
 
-test.each(pairs)('%s: %s', (verdict, _why, one, other) => {
+test.each(pairs)('two people are "%s": %s', (verdict, _why, one, other) => {
   expect(verdictOf(one, other)).toBe(verdict)
   expect(verdictOf(other, one)).toBe(verdict)
 })

@@ -14,17 +14,17 @@ test.each([
   ['extensions and trailers', '3;name=value\r\nabc\r\n0\r\nX-Trailer: 1\r\n\r\n', 'abc'],
   ['line ends in the data', '4\r\n\r\n\r\n\r\n0\r\n', '\r\n\r\n'],
   ['nothing', '0\r\n\r\n', ''],
-])('%s', (_what, text, expected) => {
+])('decodeChunked of %s', (_what, text, expected) => {
   expect(decoded(text)).toBe(expected)
 })
 
 test.each([
   ['no size', 'abc\r\n'],
-  ['a size that is none', 'x\r\nabc\r\n0\r\n'],
+  ['an invalid size', 'x\r\nabc\r\n0\r\n'],
   ['no line end after the data', '3\r\nabcd\r\n0\r\n'],
-  ['an end before the data is there', '9\r\nabc'],
+  ['an end before the end of the data', '9\r\nabc'],
   ['no last chunk', '3\r\nabc\r\n'],
-  ['a size beyond all bodies', 'FFFFFFFF\r\nabc\r\n0\r\n'],
+  ['a size above the limit of a body', 'FFFFFFFF\r\nabc\r\n0\r\n'],
   ['more chunks than a delivery has', `${'1\na\n'.repeat(100_001)}0\n`],
 ])('%s is not decoded', (_what, text) => {
   expect(decoded(text)).toBeUndefined()

@@ -12,7 +12,7 @@ test.each([
   ["it''s", ['its']],
   ["''", ['']],
   ['$HOME * | ;', ['$HOME', '*', '|', ';']],
-])('%s', (text, words) => {
+])('the words of %s', (text, words) => {
   expect(splitCommandLine(text, '--exec')).toEqual(words)
 })
 

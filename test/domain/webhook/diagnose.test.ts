@@ -110,7 +110,7 @@ test.each([
   ['in quotes', '"00112233445566778899"', 'the secret in double quotes'],
   ["in shell's quotes", "'00112233445566778899'", 'the secret in single quotes'],
   [
-    'the bytes that the hexadecimal stands for',
+    'the bytes decoded from the hexadecimal secret',
     Buffer.from('00112233445566778899', 'hex'),
     'decoded from hexadecimal',
   ],

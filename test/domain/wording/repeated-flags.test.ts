@@ -32,7 +32,7 @@ test.each([
     'See: refcheck batch list\nor: refcheck quota',
     'See: refcheck batch list --profile sydney\nor: refcheck quota --profile sydney',
   ],
-])('%j', (text, expected) => {
+])('the flags are added to each command in %j', (text, expected) => {
   expect(keep(text)).toBe(expected)
   expect(keep(expected)).toBe(expected)
 })

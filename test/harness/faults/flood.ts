@@ -1,5 +1,5 @@
-/* Opens many connections to a server: node flood.ts PORT KIND COUNT. Each connection that is closed is opened again once. Prints a line when all of them are open.
- */
+/* Opens many connections to a server: node flood.ts PORT KIND COUNT. A connection that is closed is opened again once.
+   Prints a line when all connections are open. */
 import { connect } from 'node:net'
 
 import type { Flood } from './flood-server.ts'

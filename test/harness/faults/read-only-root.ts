@@ -11,7 +11,7 @@ export interface Ended {
 
 /**
  * Runs a program as an account without a name, where `/` can only be read, nothing in /tmp can be executed,
- * and `folder` is mounted at `inside`. Needs root, and the right to create a mount namespace.
+ * and `folder` is mounted at `mountedFolder`. Needs root, and the right to create a mount namespace.
  */
 export function withReadOnlyRoot(
   folder: string,

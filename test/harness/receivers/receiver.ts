@@ -32,7 +32,6 @@ function storedLines(): Event[] {
 /** The key by which the receiver recognises a duplicate. */
 const keyOf = (event: Event): string => (fault === 'dedupes-on-request-id' ? event.request_id : pairOf(event))
 /** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
-/** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
 const known = new Set(fault === 'forgets-at-restart' ? [] : storedLines().map(keyOf))
 const memory: Event[] = []
 const held: Event[] = []

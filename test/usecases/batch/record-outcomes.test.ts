@@ -33,7 +33,7 @@ afterEach(() => store.close())
 
 type World = NonNullable<Parameters<typeof runnerOf>[1]>
 
-/** Answers for row 1 of a file whose rows are all unknown, and tells what came of it. */
+/** Records an answer for row 1 of a file whose rows are all unknown. Returns the results and the calls. */
 async function answer(
   given: ProvidersAnswer | undefined,
   {

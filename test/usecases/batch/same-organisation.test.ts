@@ -103,11 +103,11 @@ describe('a batch with accepted requests', () => {
     expect(asked).toEqual([idOf(1), idOf(2), idOf(3)])
   })
 
-  test('a service that does not answer well is what halts it', async () => {
+  test('an error of the service halts the batch', async () => {
     expect((await checkOrganisation({ accepted: [idOf(1)], reads: { [idOf(1)]: down } })).end).toBe(down)
   })
 
-  test('Ctrl-C, and what is not foreseen, are thrown', async () => {
+  test('Ctrl-C and unexpected errors are thrown', async () => {
     const world = { accepted: [idOf(1)], reads: { [idOf(1)]: down } }
     expect((await checkOrganisation({ ...world, signal: AbortSignal.abort() })).end).toEqual({ thrown: down })
     const signal = new AbortController().signal
@@ -137,7 +137,7 @@ describe('a batch without accepted requests', () => {
     expect((await checkOrganisation(left)).end).toMatchObject(refused)
   })
 
-  test('a service that does not answer well is what halts it', async () => {
+  test('an error of the service halts the batch', async () => {
     expect((await checkOrganisation({ userEmail: 'starter@example.com', users: down })).end).toBe(down)
   })
 })

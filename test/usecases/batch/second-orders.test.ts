@@ -113,7 +113,7 @@ test('if the service is unreachable, known requests are reported and the others 
   ).toHaveLength(2)
 })
 
-test('Ctrl-C, and what is not foreseen, are thrown', async () => {
+test('Ctrl-C and unexpected errors are thrown', async () => {
   await ordered()
   const down = new UnavailableError('down')
   const stop = new AbortController()

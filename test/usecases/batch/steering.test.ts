@@ -248,7 +248,7 @@ describe('release', () => {
   test('is refused for an order at another URL until the user decides whether both are one service', async () => {
     const [at, elsewhere] = ['http://127.0.0.1:4010', 'https://old.example.com']
     const batch = await addSimilarFile()
-    // A store in memory takes orders for this machine alone; what it is held for is shown as if it were elsewhere.
+    // A store in memory accepts orders only for this machine, so the other service is simulated.
     store.waiting.release = () => Promise.resolve({ rows: [], left: [{ row: 1, reason: 'other_service' }] })
     const find = store.batches.find.bind(store.batches)
     store.batches.find = async (id) => {

@@ -9,7 +9,7 @@ import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.t
 const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
 const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 
-/** Holds an interview about `given` and sees that every answer was asked for. */
+/** Runs an interview that starts with `given`, and expects that every answer was asked for. */
 async function runInterview(schema: PackageSchema, given: DraftBody, answers: Answer[]) {
   const prompter = new ScriptedPrompter(answers)
   const body = await interview(prompter, schema, given)

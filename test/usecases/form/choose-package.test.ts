@@ -59,7 +59,7 @@ test.each([
     [packageOf(1, 'DISABLED')],
     'this user can order nothing: none of the packages is ACTIVE',
   ],
-])('%s', async (_name, packages, message) => {
+])('choosePackage with %s', async (_name, packages, message) => {
   await expect(choosePackage(new ScriptedPrompter(), packages)).rejects.toMatchObject({
     code: 'invalid_input',
     message,

@@ -10,7 +10,7 @@ import { plainSchema, recipientOf, sampleSchema, schemaOf } from '../../domain/f
 
 const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
 
-/** Holds an interview about `given` and sees that every answer was asked for. */
+/** Runs an interview that starts with `given`, and expects that every answer was asked for. */
 async function runInterview(
   schema: PackageSchema,
   given: DraftBody,
@@ -261,7 +261,7 @@ describe('the review', () => {
     })
   })
 
-  test('deletes the answers only after a yes: Enter, or a no, leads back to the review', async () => {
+  test('deletes the answers only if the user confirms it; Enter and a no lead back to the review', async () => {
     const drop: Answer = { ask: 'Is everything correct?', choose: 'Cancel, and delete the answers' }
     const no: Answer = { ask: 'Delete all answers about Ann Lee?', confirm: false }
     const { recipient } = await runInterview(plainSchema, complete(), [drop, no, yes])

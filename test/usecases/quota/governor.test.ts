@@ -12,7 +12,7 @@ recordForFaultTable('clock', 'early sends', { titles: /by a day/ })
 const day = 86_400_000
 const url = 'https://api.example.com'
 
-/** Runs with a store and a clock whose sleeps end at once; each process has a connection of its own. */
+/** Runs `work` with one store and a clock whose sleeps end at once; each process has its own connection. */
 async function onOneStore(
   work: (process: () => Promise<Governor>, clock: ManualClock) => Promise<void>,
 ): Promise<void> {
@@ -48,7 +48,7 @@ describe('a clock that jumps', () => {
       expect(clock.monotonic() - startedAt).toBe(1_800_000)
     }))
 
-  test('back by a day: no wait is longer than what the service said, or than a window', async () =>
+  test('back by a day: no wait is longer than the time that the service stated, or than a window', async () =>
     onOneStore(async (process, clock) => {
       const pace = await process()
       await takeAll(pace, 60)
@@ -96,7 +96,7 @@ describe('what one process received applies to the others', () => {
       expect((await pace.status()).windows[1]).toMatchObject({ used: 0 })
     }))
 
-  test('the key is not in the store, by itself or by a hash that others could make', async () =>
+  test('the store contains neither the key nor a hash that others could compute', async () =>
     onOneStore(async () => {
       const [one, other] = [scratch(5000), scratch(5000)]
       const accounts = await Promise.all(

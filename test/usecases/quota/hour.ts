@@ -14,7 +14,7 @@ export interface Hour {
   seed: number
   /** The sandbox's rule for where a window starts. */
   start: 'first-call' | 'clock'
-  /** Calls a minute that another program makes with the key, whom the store knows nothing of. */
+  /** Calls a minute that another program makes with the key; the store does not count them. */
   strangers?: number
 }
 
@@ -25,7 +25,7 @@ export interface Tally {
 }
 
 /**
- * Eight processes, each with a connection of its own to one store, make calls with one key until the
+ * Eight processes, each with its own connection to one store, make calls with one key until the
  * virtual hour is over, at a random phase and with random latencies.
  */
 export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promise<Tally> {
@@ -77,7 +77,7 @@ export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promis
   return tally
 }
 
-/** How many 429s each window had, in the order of the windows. */
+/** Returns the number of 429s of each window, in the order of the windows. */
 export function refusedByWindow({ refused }: Tally): number[] {
   const ends: { end: number; count: number }[] = []
   for (const end of refused) {

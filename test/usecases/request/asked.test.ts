@@ -7,7 +7,7 @@ import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
-/** A single order with a quota to keep, and with a person who may be asked. */
+// Tests a single order with a limited quota, and with a user who can be asked a question.
 let store: Store
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ describe('a similar person was ordered', () => {
     const onSimilar = ({ order: { recipient }, reason }: Conflict) => {
       asked.push(`${reason} ${recipient?.first_name}`)
       const yes = answers.shift()
-      if (yes === undefined) throw new Error('nobody is to be asked')
+      if (yes === undefined) throw new Error('no question was expected')
       return Promise.resolve(yes)
     }
     return { asked, onSimilar }

@@ -25,7 +25,7 @@ export interface Waiting {
 export interface Waited {
   /** When each read was made, ms from the start. */
   reads: number[]
-  /** Changes of status that were seen, and how late each was, in ms. */
+  /** How late each change of status was read, in ms. */
   lateness: number[]
   /** Reads of a request that had been read as finished. */
   wasted: number

@@ -44,13 +44,13 @@ test('the e-mail is found whatever its case', async () => {
 })
 
 test.each([
-  ['a key the service refuses', { apiKey: otherKey }, 'unauthenticated', 1],
-  ['an e-mail the service refuses', { email: 'zoe@example.com' }, 'forbidden', 1],
+  ['a key that the service refuses', { apiKey: otherKey }, 'unauthenticated', 1],
+  ['an e-mail that the service refuses', { email: 'zoe@example.com' }, 'forbidden', 1],
   ['an e-mail that is not among the users', { email: 'ghost@example.com' }, 'forbidden', 1],
   ['a key of 31 characters', { apiKey: key.slice(1) }, 'invalid_input', 0],
   ['an e-mail with a line break', { email: 'ana@example.com\n' }, 'invalid_input', 0],
   ['a base URL with http', { baseUrl: 'http://api.example.com' }, 'invalid_input', 0],
-  ['an impossible name', { profile: 'a.b' }, 'invalid_input', 0],
+  ['an invalid profile name', { profile: 'a.b' }, 'invalid_input', 0],
 ])('%s saves nothing', async (_name, wrong, code, calls) => {
   await using service = await start()
   using home = openHome()
@@ -76,7 +76,7 @@ test('the error for an unknown user has no names of others, but the command that
   expect(JSON.stringify(failure)).not.toMatch(/ana@|bo\.li@/i)
 })
 
-test('a login without an answer is unavailable and saves nothing', async () => {
+test('a login to a service that does not answer fails as unavailable and saves nothing', async () => {
   using home = openHome()
   const service = await start()
   const settings = input(service, home)

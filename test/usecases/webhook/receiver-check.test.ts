@@ -108,7 +108,7 @@ test('after three missing answers the remaining cases are not judged', async () 
   expect(failure?.message).toBe('the receiver failed 3 of 46 cases')
 })
 
-test('a receiver that dies of a signed body that is not an event fails this case', async () => {
+test('a receiver that crashes at a signed body that is not an event fails this case', async () => {
   const start = handler({
     statusFor(body) {
       if (body.toString() === 'null') dead = true
@@ -126,7 +126,7 @@ test('a receiver that dies of a signed body that is not an event fails this case
   ])
 })
 
-test('of a receiver with another secret nothing else is judged', async () => {
+test('for a receiver with another secret no other case is judged', async () => {
   const { report, failure } = await check(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
   // The other deliveries distinguish a wrong secret from wrong bytes and from another encoding.

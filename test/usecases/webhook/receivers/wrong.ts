@@ -31,7 +31,7 @@ const everySignature = [
 
 const frameworks: Planted[] = [
   {
-    fault: 'express: express.json(), then verifies what JSON.stringify makes of it',
+    fault: 'express: express.json(), then verifies the output of JSON.stringify',
     start() {
       const app = express()
       app.post('/hook', express.json(), (request, response) => {
@@ -44,7 +44,7 @@ const frameworks: Planted[] = [
     advised: ['verify-before-parsing'],
   },
   {
-    fault: 'verifies what json.dumps of Python makes of it',
+    fault: 'verifies the body as json.dumps of Python formats it',
     start: handler({
       isGood(body, signature) {
         const value = JSON.stringify(JSON.parse(body.toString()))
@@ -108,14 +108,14 @@ const comparisons: Planted[] = [
     advised: ['signature-upper-case', 'signature-base64'],
   },
   {
-    fault: 'verifies only where there is a signature',
+    fault: 'verifies only if there is a signature',
     start: handler({
       isGood: (body, signature) => signature === undefined || signature === '' || isGood(body, signature),
     }),
     failed: ['signature-missing', 'signature-empty'],
   },
   {
-    fault: 'takes an empty secret as well',
+    fault: 'accepts a signature with an empty secret as well',
     start: handler({
       isGood: (body, signature) =>
         isGood(body, signature) || signature === createHmac('sha256', '').update(body).digest('hex'),
@@ -129,33 +129,33 @@ const comparisons: Planted[] = [
     advised: ['signature-upper-case'],
   },
   {
-    fault: 'takes a prefix off',
+    fault: 'removes a prefix of the signature',
     start: comparing((expected, came) => expected === came.replace(/^sha256=/, '')),
     failed: ['signature-prefixed'],
   },
   {
-    fault: 'what came starts with the signature',
+    fault: 'accepts a header that starts with the signature',
     start: comparing((expected, came) => came.startsWith(expected)),
     failed: ['signature-doubled', 'signature-longer'],
   },
   {
-    fault: 'the signature starts with what came',
+    fault: 'accepts a header with only the start of the signature',
     start: comparing((expected, came) => expected.startsWith(came)),
     failed: ['signature-empty', 'signature-cut'],
   },
   {
-    fault: 'the signature is somewhere in what came',
+    fault: 'accepts a header that contains the signature',
     start: comparing((expected, came) => came.includes(expected)),
     failed: ['signature-prefixed', 'signature-doubled', 'signature-longer'],
   },
   {
-    fault: 'compares bytes out of hexadecimal, which ends at what is none',
+    fault: 'compares the bytes decoded from hexadecimal, which end at the first other character',
     start: comparing((expected, came) => Buffer.from(expected, 'hex').equals(Buffer.from(came, 'hex'))),
     failed: ['signature-longer'],
     advised: ['signature-upper-case', 'signature-doubled'],
   },
   {
-    fault: 'compares as many bytes as came',
+    fault: 'compares only as many bytes as the header has',
     start: comparing((expected, came) => {
       // A text that is not hexadecimal has no bytes here, so that the digits at the start of base64 do not matter.
       const bytes = Buffer.from(/^[\da-f]*$/i.test(came) ? came : '', 'hex')
@@ -171,7 +171,7 @@ const comparisons: Planted[] = [
     advised: ['signature-upper-case', 'signature-base64', 'signature-doubled'],
   },
   {
-    fault: 'throws at another length, as timingSafeEqual does',
+    fault: 'throws if the length differs, as timingSafeEqual does',
     start: comparing((expected, came) => timingSafeEqual(Buffer.from(expected), Buffer.from(came))),
     failed: [],
     advised: [
@@ -190,7 +190,7 @@ const comparisons: Planted[] = [
     advised: ['signature-doubled'],
   },
   {
-    fault: 'knows the header in one spelling alone',
+    fault: 'reads the header in only one spelling',
     start: handler({
       signature: ({ rawHeaders }) => rawHeaders[rawHeaders.indexOf('X-Service-Signature') + 1],
     }),
@@ -201,7 +201,7 @@ const comparisons: Planted[] = [
 
 const bodies: Planted[] = [
   {
-    fault: 'writes line ends anew',
+    fault: 'changes CRLF to LF',
     start: handler({
       read: async (request) => Buffer.from((await bytesOf(request)).toString().replaceAll('\r\n', '\n')),
     }),
@@ -218,7 +218,7 @@ const bodies: Planted[] = [
     failed: ['error-reason-odd', 'bytes-utf8', 'chunked'],
   },
   {
-    fault: 'makes a string of each chunk by itself',
+    fault: 'decodes each chunk separately',
     start: handler({
       async read(request) {
         let text = ''
@@ -229,7 +229,7 @@ const bodies: Planted[] = [
     failed: ['chunked'],
   },
   {
-    fault: 'reads as much as Content-Length says',
+    fault: 'reads only as many bytes as Content-Length states',
     start: handler({
       read: async (request) =>
         (await bytesOf(request)).subarray(0, Number(request.headers['content-length'] ?? 0)),
@@ -237,7 +237,7 @@ const bodies: Planted[] = [
     failed: ['chunked'],
   },
   {
-    fault: 'parses before it verifies, and fails at what is not JSON',
+    fault: 'parses before it verifies, and fails if the body is not JSON',
     start: handler({
       async read(request) {
         const body = await bytesOf(request)
@@ -249,7 +249,7 @@ const bodies: Planted[] = [
     advised: ['body-reformatted', 'signed-oddities'],
   },
   {
-    fault: 'wants exactly application/json',
+    fault: 'requires exactly application/json',
     start: handler({
       signature: (request) =>
         request.headers['content-type'] === 'application/json'
@@ -280,21 +280,21 @@ const events: Planted[] = [
     advised: ['unknown-status'],
   },
   {
-    fault: 'refuses fields it does not know',
+    fault: 'refuses unknown fields',
     start: taking((event) =>
       Object.keys(event).every((name) => /^(event|request_id|status|error_reason)$/.test(name)) ? 204 : 400,
     ),
     failed: ['extra-fields'],
   },
   {
-    fault: 'wants a reason with ERROR',
+    fault: 'requires a reason with ERROR',
     start: taking(({ status, error_reason }) =>
       status === 'ERROR' && error_reason === undefined ? 400 : 204,
     ),
     failed: ['error-without-reason'],
   },
   {
-    fault: 'knows the terminal statuses alone',
+    fault: 'accepts only the statuses COMPLETED and ERROR',
     start: taking(({ status }) => (['COMPLETED', 'ERROR'].includes(status) ? 204 : 400)),
     failed: ['every-status', 'out-of-order'],
     advised: ['unknown-status'],
@@ -305,8 +305,8 @@ const events: Planted[] = [
     failed: ['duplicate', 'duplicate-at-once'],
   },
   { fault: 'refuses a status that comes late', start: refusingLate(), failed: ['out-of-order'] },
-  { fault: 'fails where the same comes at once', start: racing(), failed: ['duplicate-at-once'] },
-  { fault: 'takes ten at once and no more', start: crowded(), failed: [], advised: ['burst'] },
+  { fault: 'fails if the same event is delivered twice at once', start: racing(), failed: ['duplicate-at-once'] },
+  { fault: 'accepts at most ten deliveries at once', start: crowded(), failed: [], advised: ['burst'] },
   { fault: 'answers with a redirect', start: handler({ statusFor: () => 302 }), failed: ['good-event'] },
 ]
 
