@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { answerOf } from '../harness/agent.ts'
+import { parseAnswer } from '../harness/agent.ts'
 import { program } from '../harness/program.ts'
 import { openTerminal } from '../harness/terminal.ts'
 import { world } from '../harness/world.ts'
@@ -38,7 +38,7 @@ test('an agent plans orders for three people over stdio; only a user in a separa
   const client = await connectClient(env)
   await client.listTools()
   const answer = await client.callTool({ name: 'plan_people', arguments: { package_id: 102, people } })
-  const { code } = answerOf(answer).data as { code: string }
+  const { code } = parseAnswer(answer).data as { code: string }
   const approveArguments = [program, 'approve', code]
 
   // Without a terminal, the approval is refused.

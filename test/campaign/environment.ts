@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { makeStore } from '../harness/create-store.ts'
+import { createStore } from '../harness/create-store.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
 import { emptyEnv, roomyQuota, serviceEnv } from '../harness/service-env.ts'
@@ -104,7 +104,7 @@ export class CampaignEnvironment {
     const name =
       this.#databases.get(home) ??
       cluster.create().then(async (created) => {
-        await makeStore(cluster.url(created))
+        await createStore(cluster.url(created))
         return created
       })
     this.#databases.set(home, name)

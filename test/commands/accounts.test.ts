@@ -5,7 +5,7 @@ import { peopleFile } from '../harness/batch-file.ts'
 import { orderBody, addAgentPlan } from '../harness/agent-plans.ts'
 import { type Session, session } from '../harness/session.ts'
 
-const order = (name: string): string =>
+const orderLine = (name: string): string =>
   `request create --package 102 --first-name ${name} --last-name Example --email ${name}@example.com --phone +61412345678 --yes`
 
 const underAccount = (account: string) => ({ env: { REFCHECK_ACCOUNT: account } })
@@ -13,14 +13,14 @@ const underAccount = (account: string) => ({ env: { REFCHECK_ACCOUNT: account } 
 /** Starts a session with one order under the account `acme`. */
 async function sessionWithAcme(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
   const here = await session({ store })
-  expect((await here.type(order('ann'), underAccount('acme'))).code).toBe(0)
+  expect((await here.type(orderLine('ann'), underAccount('acme'))).code).toBe(0)
   return here
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (store) => {
   test('a store without orders adds the first account that an order names, and reports it', async () => {
     const here = await session({ store })
-    expect(await here.all(['store accounts', order('ann'), 'store accounts'], underAccount('acme')))
+    expect(await here.all(['store accounts', orderLine('ann'), 'store accounts'], underAccount('acme')))
       .toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acme refcheck store accounts
       This store has no account yet. The first one that an order names is added by itself.
@@ -43,7 +43,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     const here = await sessionWithAcme(store)
     const calls = here.calls().length
     const [before] = [(await here.type('store info --json')).json()]
-    expect(await here.type(order('ann'), underAccount('acmee'))).toMatchInlineSnapshot(`
+    expect(await here.type(orderLine('ann'), underAccount('acmee'))).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acmee refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
       2> Error: the store has no account "acmee"; it has acme
       2> Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add acmee
@@ -65,7 +65,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     const here = await sessionWithAcme(store)
     expect(
       await here.all(
-        ['store accounts add Beta', 'store accounts add beta', order('ann'), 'store accounts'],
+        ['store accounts add Beta', 'store accounts add beta', orderLine('ann'), 'store accounts'],
         underAccount('beta'),
       ),
     ).toMatchInlineSnapshot(`
@@ -98,15 +98,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
 
   test('an order that was made without an account is a duplicate under every account', async () => {
     const here = await session({ store })
-    expect((await here.type(order('ann'))).code).toBe(0)
-    expect(await here.type(order('ann'), underAccount('acme'))).toMatchInlineSnapshot(`
+    expect((await here.type(orderLine('ann'))).code).toBe(0)
+    expect(await here.type(orderLine('ann'), underAccount('acme'))).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acme refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
       2> Error: the store has no account "acme"; its orders have none
       2> Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add acme
       exit 2
     `)
     expect((await here.type('store accounts add acme')).code).toBe(0)
-    expect((await here.type(`${order('ann')} --json`, underAccount('acme'))).json()).toMatchObject({
+    expect((await here.type(`${orderLine('ann')} --json`, underAccount('acme'))).json()).toMatchObject({
       error: { code: 'duplicate' },
     })
     expect(here.ordered()).toEqual(['ann@example.com'])
@@ -118,17 +118,17 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   async (store) => {
     const here = await sessionWithAcme(store)
     for (const account of ['acme', 'Acme', 'acme ', 'acmee', 'acme.', 'other']) {
-      expect([account, (await here.type(order('ann'), underAccount(account))).code]).toEqual([account, 2])
+      expect([account, (await here.type(orderLine('ann'), underAccount(account))).code]).toEqual([account, 2])
       expect((await here.type(['config', 'set', 'account', account, '--yes'])).code).toBe(0)
-      expect([account, (await here.type(order('ann'))).code]).toEqual([account, 2])
+      expect([account, (await here.type(orderLine('ann'))).code]).toEqual([account, 2])
     }
     expect(here.ordered()).toEqual(['ann@example.com'])
   },
 )
 
 test.each([
-  ['request create', order('ben')],
-  ['request create --dry-run', `${order('ben')} --dry-run`],
+  ['request create', orderLine('ben')],
+  ['request create --dry-run', `${orderLine('ben')} --dry-run`],
   ['batch validate', 'batch validate people.csv --package 102'],
   ['batch plan', 'batch plan people.csv --package 102'],
   ['batch run', 'batch run people.csv --package 102 --yes'],
@@ -263,7 +263,7 @@ describe('another account in the settings', () => {
 
   test('is set without a question if no person could be ordered again', async () => {
     const here = await session()
-    await here.type(order('ann'))
+    await here.type(orderLine('ann'))
     for (const line of [
       'config set account acme',
       'config set account acme',

@@ -7,23 +7,23 @@ import { expect, test } from 'vitest'
 import { orderBody, addAgentPlan, openPlans } from '../harness/agent-plans.ts'
 import { session, type Session, type TypeOptions } from '../harness/session.ts'
 
-const code = /\b[B-X]{4}-[B-X]{4}\b/gi
+const planCodePattern = /\b[B-X]{4}-[B-X]{4}\b/gi
 const terminal: TypeOptions = { tty: true, exported: { NO_COLOR: '1' } }
-const yes = [{ ask: /^Order /, confirm: true }]
-const no = [{ ask: /^Order /, confirm: false }]
+const confirmOrder = [{ ask: /^Order /, confirm: true }]
+const declineOrder = [{ ask: /^Order /, confirm: false }]
 
-const start = (): Promise<Session> => session({ filters: [[code, 'CODE']] })
+const startSession = (): Promise<Session> => session({ filters: [[planCodePattern, 'CODE']] })
 
 /** Returns the plan of people.csv, as `batch plan --json` prints it. */
-async function filePlan(here: Session): Promise<{ kind: 'batch'; plan: string; rows: null }> {
+async function createFilePlan(here: Session): Promise<{ kind: 'batch'; plan: string; rows: null }> {
   const { stdout } = await here.run(['batch', 'plan', 'people.csv', '--package', '102', '--json'])
   return { kind: 'batch', plan: stdout, rows: null }
 }
 
 test('a planned order is shown as request create shows it, and ordered once after a confirmation', async () => {
-  const here = await start()
+  const here = await startSession()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
-  expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: declineOrder })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
@@ -43,7 +43,7 @@ test('a planned order is shown as request create shows it, and ordered once afte
     exit 130
   `)
   expect(here.ordered()).toEqual([])
-  expect(await here.type(`approve ${plan.toLowerCase()}`, { ...terminal, answers: yes }))
+  expect(await here.type(`approve ${plan.toLowerCase()}`, { ...terminal, answers: confirmOrder }))
     .toMatchInlineSnapshot(`
       $ refcheck approve CODE
       2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
@@ -75,7 +75,7 @@ test('a planned order is shown as request create shows it, and ordered once afte
 })
 
 test('without a code, the user chooses among the plans that wait for approval', async () => {
-  const here = await start()
+  const here = await startSession()
   expect(await here.type('approve', terminal)).toMatchInlineSnapshot(`
     $ refcheck approve
     2> Error: no plan waits for approval
@@ -83,7 +83,7 @@ test('without a code, the user chooses among the plans that wait for approval', 
     exit 5
   `)
   await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
-  const answers = [{ ask: 'Which plan?', choose: /package 102/ }, ...yes]
+  const answers = [{ ask: 'Which plan?', choose: /package 102/ }, ...confirmOrder]
   expect((await here.type('approve --json', { ...terminal, answers })).json()).toMatchObject({
     status: 'RECEIVED',
   })
@@ -91,16 +91,16 @@ test('without a code, the user chooses among the plans that wait for approval', 
 })
 
 test('a planned file is shown as batch run shows it, and ordered only if it has not changed since it was planned', async () => {
-  const here = await start()
+  const here = await startSession()
   here.write(
     'people.csv',
     'first_name,last_name,email,phone\nAna,One,a1@example.com,+61400000001\nBo,Two,a2@example.com,+61400000002\n',
   )
   const [plan, stale] = [
-    await addAgentPlan(here, await filePlan(here)),
-    await addAgentPlan(here, await filePlan(here)),
+    await addAgentPlan(here, await createFilePlan(here)),
+    await addAgentPlan(here, await createFilePlan(here)),
   ]
-  expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: confirmOrder })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
@@ -143,7 +143,7 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
 })
 
 test('the columns that an agent mapped or ignored are shown before the question', async () => {
-  const here = await start()
+  const here = await startSession()
   const people = Array.from(
     { length: 12 },
     (_, at) => `Ann${at},One,work${at}@example.com,+614000000${at + 10},home${at}@example.com\n`,
@@ -152,7 +152,7 @@ test('the columns that an agent mapped or ignored are shown before the question'
   const chosen = '--map home_email=email --ignore email --map first_name=last_name --map last_name=first_name'
   const { stdout } = await here.type(`batch plan people.csv --package 102 --json --header-row 1 ${chosen}`)
   const plan = await addAgentPlan(here, { kind: 'batch', plan: stdout, rows: null })
-  expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: declineOrder })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
@@ -174,7 +174,7 @@ test('the columns that an agent mapped or ignored are shown before the question'
   `)
 })
 
-function peoplePlan(here: Session, rows: string, packageId = 102): Promise<string> {
+function createPeoplePlan(here: Session, rows: string, packageId = 102): Promise<string> {
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const sha256 = createHash('sha256').update(rows).digest('hex')
   const stored = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: packageId, reading }
@@ -198,10 +198,10 @@ const checks = [
 ]
 
 test('a long answer hides no other field of the people who are planned', async () => {
-  const here = await start()
+  const here = await startSession()
   const body = { ...(JSON.parse(orderBody('Priya', 101)) as object), additional_information: checks }
-  const plan = await peoplePlan(here, JSON.stringify([body]), 101)
-  const shown = await here.type(`approve ${plan}`, { ...terminal, columns: 80, answers: no })
+  const plan = await createPeoplePlan(here, JSON.stringify([body]), 101)
+  const shown = await here.type(`approve ${plan}`, { ...terminal, columns: 80, answers: declineOrder })
   expect(shown.stderr.split('\n\n')[1]).toMatchInlineSnapshot(`
     "PERSON  FIELD                         ANSWER
     1       package_id                    101
@@ -231,9 +231,12 @@ test('a long answer hides no other field of the people who are planned', async (
 })
 
 test('an agent can plan people without a file', async () => {
-  const here = await start()
-  const plan = await peoplePlan(here, `[${orderBody('Priya')},${orderBody('Mei').replace('678', '679')}]`)
-  expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
+  const here = await startSession()
+  const plan = await createPeoplePlan(
+    here,
+    `[${orderBody('Priya')},${orderBody('Mei').replace('678', '679')}]`,
+  )
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: confirmOrder })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
@@ -269,7 +272,7 @@ test('an agent can plan people without a file', async () => {
 })
 
 test('only a person in a terminal that the agent did not start can approve a plan', async () => {
-  const here = await start()
+  const here = await startSession()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   expect(await here.type(`approve ${plan}`)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
@@ -284,8 +287,8 @@ test('only a person in a terminal that the agent did not start can approve a pla
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(`and ${stream} is not one`) })
   }
   expect((await here.type(`approve ${plan} --yes`, terminal)).stderr).toContain('unknown flag --yes')
-  const marked = { ...terminal, env: { REFCHECK_STARTED_BY_AGENT: '1' } }
-  expect(await here.type(`approve ${plan}`, marked)).toMatchInlineSnapshot(`
+  const startedByAgent = { ...terminal, env: { REFCHECK_STARTED_BY_AGENT: '1' } }
+  expect(await here.type(`approve ${plan}`, startedByAgent)).toMatchInlineSnapshot(`
     $ REFCHECK_STARTED_BY_AGENT=1 refcheck approve CODE
     2> Error: approve was started by the program that runs the agent
     2> A person approves, in a terminal opened outside of that program, with:
@@ -297,7 +300,7 @@ test('only a person in a terminal that the agent did not start can approve a pla
 })
 
 test('a plan that has changed, is for another user, or has expired is refused', async () => {
-  const here = await start()
+  const here = await startSession()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const path = join(here.folder, 'data', 'plans', `${plan}.json`)
   const text = readFileSync(path, 'utf8')
@@ -332,9 +335,9 @@ test('a plan that has changed, is for another user, or has expired is refused', 
     exit 5
   `)
   expect((await here.type('approve nonsense', terminal)).code).toBe(2)
-  const slow = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
+  const planApprovedLate = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const meanwhile = (): void => void here.clock.sleep(25 * 3_600_000)
-  const expired = await here.type(`approve ${slow}`, {
+  const expired = await here.type(`approve ${planApprovedLate}`, {
     ...terminal,
     answers: [{ ask: /^Order /, confirm: true, meanwhile }],
   })
@@ -343,7 +346,7 @@ test('a plan that has changed, is for another user, or has expired is refused', 
 })
 
 test('a person who was ordered meanwhile is not ordered again, and a similar person is asked about', async () => {
-  const here = await start()
+  const here = await startSession()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const similar = await addAgentPlan(here, {
     kind: 'order',
@@ -380,11 +383,11 @@ test('a person who was ordered meanwhile is not ordered again, and a similar per
 })
 
 test('two approvals of the same plan at the same time order once', async () => {
-  const here = await start()
+  const here = await startSession()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
-  const ends = await Promise.all(
-    [1, 2].map(async () => here.type(`approve ${plan}`, { ...terminal, answers: yes })),
+  const approvals = await Promise.all(
+    [1, 2].map(async () => here.type(`approve ${plan}`, { ...terminal, answers: confirmOrder })),
   )
-  expect(ends.map((each) => each.code).sort((a, b) => a - b)).toEqual([0, 2])
+  expect(approvals.map((each) => each.code).sort((a, b) => a - b)).toEqual([0, 2])
   expect(here.ordered()).toEqual(['priya@example.com'])
 })

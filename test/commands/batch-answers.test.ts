@@ -145,9 +145,9 @@ describe('an event that nearly matches a row', () => {
 
   test.each([-5, 5])(
     'in all but the time is evidence if the Date header shows that the clock is %i minutes off',
-    async (off) => {
+    async (offsetMinutes) => {
       const here = await session()
-      const clock = new ManualClock({ now: here.clock.now() + off * minute, auto: true })
+      const clock = new ManualClock({ now: here.clock.now() + offsetMinutes * minute, auto: true })
       const { id } = await createUnknownRow(here, '+cut-after', clock)
       writeEvents(here)
       here.intercept(async (request, ask) => {
@@ -165,8 +165,10 @@ describe('an event that nearly matches a row', () => {
     const here = await session()
     const { id } = await createUnknownRow(here, '+cut-before')
     const person = '--first-name Anne --last-name Row2 --email a2+cut-before@example.com --phone +61400000002'
-    const word = person.replace('+cut-before', '')
-    await here.type(`request create --package 102 ${word} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
+    const changedPerson = person.replace('+cut-before', '')
+    await here.type(`request create --package 102 ${changedPerson} --yes`, {
+      env: { REFCHECK_STORE: ':memory:' },
+    })
     writeEvents(here)
     const outcome = await here.type(`batch reconcile ${id} --events events.ndjson --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([

@@ -78,8 +78,8 @@ describe('the confirmation of all columns on one screen', () => {
       'Mobile,Start date,Department,E-mail,Last Name,First Name\n+61400000003,,IT,jo@example.com,Ray,Jo\n',
     )
     expect((await type('batch validate swapped.csv --package 102 --json')).json()).toMatchObject({ valid: 1 })
-    const shown = await type('batch run december.csv --package 102 --dry-run --show-changes')
-    expect(shown.code).toBe(0)
+    const dryRun = await type('batch run december.csv --package 102 --dry-run --show-changes')
+    expect(dryRun.code).toBe(0)
   })
 
   test('a mapping by flags overrides the confirmed mapping, and can replace it', async () => {

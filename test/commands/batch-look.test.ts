@@ -10,7 +10,7 @@ import { type Parts, excelParts, zipParts } from '../sheets/workbook.ts'
 
 const related = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 
-const head = ['first_name', 'last_name', 'email', 'phone', 'cv']
+const header = ['first_name', 'last_name', 'email', 'phone', 'cv']
 const ana = ['Ana', 'Silva', 'ana@example.com', '+61400000001', 'CV']
 const bo = ['Bo', 'Li', 'no e-mail', '+61400000002', 'CV']
 
@@ -22,18 +22,18 @@ const rowXml = (texts: readonly string[], row: number): string =>
 
 /** A workbook with a column width, a link, a formula, a comment, conditional formatting and a hidden second sheet. */
 function formattedWorkbook(...rows: string[][]): Promise<Buffer> {
-  const inside = `<cols><col min="5" max="5" width="33.5" customWidth="1"/></cols><sheetData>${[head, ...rows].map((row, at) => rowXml(row, at + 1)).join('')}</sheetData><conditionalFormatting sqref="A2:A9"><cfRule type="duplicateValues" priority="1"/></conditionalFormatting><hyperlinks><hyperlink ref="E2" xmlns:r="${related}" r:id="rId7"/></hyperlinks>`
+  const sheetXml = `<cols><col min="5" max="5" width="33.5" customWidth="1"/></cols><sheetData>${[header, ...rows].map((row, at) => rowXml(row, at + 1)).join('')}</sheetData><conditionalFormatting sqref="A2:A9"><cfRule type="duplicateValues" priority="1"/></conditionalFormatting><hyperlinks><hyperlink ref="E2" xmlns:r="${related}" r:id="rId7"/></hyperlinks>`
   const link = `<Relationship Id="rId7" Type="${related}/hyperlink" Target="https://example.com/cv?a=1&amp;b=2" TargetMode="External"/>`
   const comments = `<Relationship Id="rId8" Type="${related}/comments" Target="../comments1.xml"/>`
   const parts: Parts = {
     'xl/worksheets/_rels/sheet1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${link}${comments}</Relationships>`,
   }
-  const whole = excelParts(inside, parts)
-  whole['xl/workbook.xml'] = String(whole['xl/workbook.xml']).replace(
+  const workbookParts = excelParts(sheetXml, parts)
+  workbookParts['xl/workbook.xml'] = String(workbookParts['xl/workbook.xml']).replace(
     '</sheets>',
     '<sheet name="Notes" sheetId="2" state="hidden" r:id="rId1"/></sheets>',
   )
-  return zipParts(whole)
+  return zipParts(workbookParts)
 }
 
 test('the results of a workbook have its column widths, and a message lists what they do not have', async () => {

@@ -106,13 +106,13 @@ test('a plan of 5,000 rows takes more than four hours', async () => {
 
 test('the duration in a plan depends on how much of the quota was used before', async () => {
   const { type, write } = await session()
-  const file = (tag: string, phone: number): string => {
+  const writePeople = (tag: string, phone: number): string => {
     const rows = emails(30, tag).map((email, at) => `${tag}${at},Low,${email},+${phone + at}`)
     return write(`${tag}.csv`, ['first_name,last_name,email,phone', ...rows].join('\n'))
   }
-  const plan = `batch plan ${file('mei', 61_400_000_100)} --package 102`
+  const plan = `batch plan ${writePeople('mei', 61_400_000_100)} --package 102`
   expect((await type(plan)).stderr).toContain('takes under a minute')
-  await type(`batch run ${file('ana', 61_400_000_200)} --package 102 --yes --quiet`)
+  await type(`batch run ${writePeople('ana', 61_400_000_200)} --package 102 --yes --quiet`)
   expect((await type(plan)).stderr).toMatch(/takes about 6[12] s within the quota/)
 })
 

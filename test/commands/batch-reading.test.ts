@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { session } from '../harness/session.ts'
 import { type Parts, excelParts, zipParts } from '../sheets/workbook.ts'
 
-const head = ['first_name', 'last_name', 'email', 'phone']
+const header = ['first_name', 'last_name', 'email', 'phone']
 const validate = 'batch validate people.xlsx --package 102'
 
 const cellXml = (text: string, at: number, row: number, style = ''): string =>
@@ -21,7 +21,7 @@ const struckStyles: Parts = {
     '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts><font/><font><strike/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/></cellXfs><dxfs count="2"><dxf><font><b/></font></dxf><dxf><font><strike/></font></dxf></dxfs></styleSheet>',
 }
 
-function workbookOf(rows: string, before = '', after = ''): Promise<Buffer> {
+function createWorkbook(rows: string, before = '', after = ''): Promise<Buffer> {
   return zipParts(excelParts(`${before}<sheetData>${rows}</sheetData>${after}`, struckStyles))
 }
 
@@ -29,8 +29,8 @@ test('hidden and struck-through rows are refused with their lines, unless --hidd
   const { type, write } = await session()
   write(
     'people.xlsx',
-    await workbookOf(
-      rowXml(head, 1) +
+    await createWorkbook(
+      rowXml(header, 1) +
         rowXml(ana, 2) +
         rowXml(bo, 3, ' hidden="1"') +
         rowXml(['Cy', 'Ng', 'cy@example.com', '+61400000003'], 4, '', ' s="1"'),
@@ -58,13 +58,13 @@ test('hidden and struck-through rows are refused with their lines, unless --hidd
 
 test('rows that a conditional format may strike through are refused, unless --hidden include is given', async () => {
   const { all, write } = await session()
-  const rule = (id: number): string =>
+  const createRule = (id: number): string =>
     `<conditionalFormatting sqref="A2:D9"><cfRule type="expression" dxfId="${String(id)}" priority="1"><formula>$B2="Li"</formula></cfRule></conditionalFormatting>`
-  const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3)
-  write('people.xlsx', await workbookOf(rows, '', rule(1)))
-  write('bold.xlsx', await workbookOf(rows, '', rule(0)))
-  const tried = ['', ' --hidden skip', ' --hidden include'].map((flag) => `${validate}${flag}`)
-  expect(await all([...tried, validate.replace('people', 'bold')])).toMatchInlineSnapshot(`
+  const rows = rowXml(header, 1) + rowXml(ana, 2) + rowXml(bo, 3)
+  write('people.xlsx', await createWorkbook(rows, '', createRule(1)))
+  write('bold.xlsx', await createWorkbook(rows, '', createRule(0)))
+  const commandLines = ['', ' --hidden skip', ' --hidden include'].map((flag) => `${validate}${flag}`)
+  expect(await all([...commandLines, validate.replace('people', 'bold')])).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102
     2> Error: people.xlsx: a conditional format may strike through, hide or change cells of A2:D9, and it is not evaluated
     2> Remove that conditional format, or order these rows too with --hidden include.
@@ -89,7 +89,10 @@ test('rows that a conditional format may strike through are refused, unless --hi
 
 test('on a terminal the user chooses whether hidden rows are ordered', async () => {
   const { type, write, ordered } = await session()
-  write('people.xlsx', await workbookOf(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
+  write(
+    'people.xlsx',
+    await createWorkbook(rowXml(header, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')),
+  )
   const answers = [
     { ask: /the row on line 3 is hidden/, choose: 'No, leave out this row' },
     { ask: /^Order 102 Identity check only/, confirm: true },
@@ -125,15 +128,18 @@ test('blank hidden rows and hidden columns that are not sent are ignored; a hidd
   const columns = '<cols><col min="5" max="5" hidden="1"/></cols>'
   write(
     'people.xlsx',
-    await workbookOf(
-      rowXml([...head, 'Notes'], 1) + rowXml([...ana, 'x'], 2) + rowXml([' '], 3, ' hidden="1"'),
+    await createWorkbook(
+      rowXml([...header, 'Notes'], 1) + rowXml([...ana, 'x'], 2) + rowXml([' '], 3, ' hidden="1"'),
       columns,
     ),
   )
   expect(await type(`${validate} --ignore Notes`)).toMatchObject({ code: 0 })
   write(
     'people.xlsx',
-    await workbookOf(rowXml(head, 1) + rowXml(ana, 2), '<cols><col min="3" max="3" hidden="1"/></cols>'),
+    await createWorkbook(
+      rowXml(header, 1) + rowXml(ana, 2),
+      '<cols><col min="3" max="3" hidden="1"/></cols>',
+    ),
   )
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102
@@ -145,11 +151,11 @@ test('blank hidden rows and hidden columns that are not sent are ignored; a hidd
 
 test('merged cells are refused in columns that are sent, and ignored in other columns', async () => {
   const { type, write } = await session()
-  const rows = rowXml([...head, 'Team'], 1) + rowXml([...ana, 'x'], 2) + rowXml(bo, 3)
+  const rows = rowXml([...header, 'Team'], 1) + rowXml([...ana, 'x'], 2) + rowXml(bo, 3)
   const merge = (range: string): string => `<mergeCells><mergeCell ref="${range}"/></mergeCells>`
-  write('people.xlsx', await workbookOf(rows, '', merge('E2:E3')))
+  write('people.xlsx', await createWorkbook(rows, '', merge('E2:E3')))
   expect(await type(`${validate} --ignore Team`)).toMatchObject({ code: 0 })
-  write('people.xlsx', await workbookOf(rows, '', merge('A2:A3')))
+  write('people.xlsx', await createWorkbook(rows, '', merge('A2:A3')))
   expect(await type(`${validate} --ignore Team`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --ignore Team
     2> Error: people.xlsx: the cells A2:A3 are merged, so it is unclear which row the value belongs to
@@ -160,7 +166,10 @@ test('merged cells are refused in columns that are sent, and ignored in other co
 
 test('an encoding is chosen by values of the file, and stored in a mapping or a setting', async () => {
   const { type, write } = await session()
-  const file = iconv.encode(`${head.join(',')}\nAntonín,Dvořák,a@example.com,+61400000001\n`, 'windows-1250')
+  const file = iconv.encode(
+    `${header.join(',')}\nAntonín,Dvořák,a@example.com,+61400000001\n`,
+    'windows-1250',
+  )
   write('people.csv', file)
   const csv = 'batch validate people.csv --package 102'
   const answers = [{ ask: /is not UTF-8. Which of these/, choose: /Antonín.*windows-1250/ }]
@@ -184,7 +193,7 @@ test('a value that is refused in a workbook is also refused in its errors file',
   const more = `<c r="A3" t="e"><v>#N/A</v></c>${cellXml('Li', 1, 3)}${cellXml('li@example.com', 2, 3)}${cellXml('+61400000003', 3, 3)}`
   write(
     'people.xlsx',
-    await workbookOf(`${rowXml(head, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`),
+    await createWorkbook(`${rowXml(header, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`),
   )
   expect(await type(`${validate} --errors mend.csv`)).toMatchObject({ code: 2 })
   expect(cat('mend.csv')).toMatchInlineSnapshot(`
@@ -208,7 +217,7 @@ test('a value that is refused in a workbook is also refused in its errors file',
 
 test('a damaged name is refused, unless --accept-line names its line', async () => {
   const { type, write } = await session()
-  write('people.csv', `${head.join(',')}\n?ukasz,Nowak,l@example.com,+48221234567\n`)
+  write('people.csv', `${header.join(',')}\n?ukasz,Nowak,l@example.com,+48221234567\n`)
   const csv = 'batch validate people.csv --package 102'
   expect(await type(csv)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
@@ -229,7 +238,7 @@ test('every change is in the JSON, and on a terminal with --show-changes', async
     { length: 12 },
     (_, at) => `Ana,R,a${String(at)}@example.com,+61 400 000 0${String(10 + at)}`,
   )
-  write('people.csv', `${head.join(',')}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header.join(',')}\n${rows.join('\n')}\n`)
   const csv = 'batch validate people.csv --package 102'
   expect(await type(csv)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102

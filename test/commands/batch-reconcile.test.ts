@@ -10,7 +10,7 @@ import { writeEvents, createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
-const posts = ({ calls }: Session): number => calls().filter((call) => call.startsWith('POST')).length
+const countPosts = ({ calls }: Session): number => calls().filter((call) => call.startsWith('POST')).length
 
 test('a plan shows a person with an unknown outcome neither as ordered nor as a row to send', async () => {
   const here = await session()
@@ -246,7 +246,7 @@ test('an unknown row is sent again only 15 minutes after the attempt, and with t
     2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
-  expect(posts(here)).toBe(2)
+  expect(countPosts(here)).toBe(2)
   // The tag makes this attempt fail as well, so the row is unknown again: it is sent exactly once more.
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
@@ -265,7 +265,7 @@ test('an unknown row is sent again only 15 minutes after the attempt, and with t
     2> Settle it with: refcheck batch reconcile BATCH_1
     exit 8
   `)
-  expect(posts(here)).toBe(3)
+  expect(countPosts(here)).toBe(3)
 })
 
 test('a dropped row is never sent', async () => {
@@ -343,8 +343,9 @@ test('a decision about an accepted row, or a row that does not exist, is refused
   peopleFile(here.folder, ['a1@example.com'])
   const outcome = await here.type('batch run people.csv --package 102 --yes --json')
   const { batch_id } = outcome.json() as { batch_id: string }
-  const decide = (row: number) => `batch reconcile ${batch_id} --row ${row} --confirm-email a1@example.com`
-  expect(await here.all([decide(1), decide(9)])).toMatchInlineSnapshot(`
+  const createDecisionLine = (row: number) =>
+    `batch reconcile ${batch_id} --row ${row} --confirm-email a1@example.com`
+  expect(await here.all([createDecisionLine(1), createDecisionLine(9)])).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
     2> Error: Ana Row1 (line 2) is accepted, not unknown: there is nothing to decide
     2> List the unknown rows with: refcheck batch rows BATCH_1 --state unknown

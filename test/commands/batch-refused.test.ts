@@ -7,7 +7,7 @@ import { type Session, session } from '../harness/session.ts'
 import { collect, openBytes, textOfCell } from '../sheets/table.ts'
 import { createWorkbook } from '../sheets/workbook.ts'
 
-const head = ['first_name', 'last_name', 'email', 'phone']
+const header = ['first_name', 'last_name', 'email', 'phone']
 const ana = ['Ana', 'Silva', 'ana@example.com', '+61400000001']
 const bo = ['Bo', 'Li', 'bo@example.com', '+61400000002']
 
@@ -17,7 +17,7 @@ const cellXml = (text: string, at: number, row: number): string =>
 const rowXml = (texts: readonly string[], row: number, attributes = ''): string =>
   `<row r="${String(row)}"${attributes}>${texts.map((text, at) => cellXml(text, at, row)).join('')}</row>`
 
-async function tableIn({ folder }: Session, file: string): Promise<string[][]> {
+async function readTable({ folder }: Session, file: string): Promise<string[][]> {
   const sheet = await openBytes(readFileSync(join(folder, file)), file)
   return (await collect(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))
 }
@@ -26,11 +26,11 @@ test('results of a workbook do not contain the hidden rows that were left out, a
   const here = await session()
   here.write(
     'people.xlsx',
-    await createWorkbook(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')),
+    await createWorkbook(rowXml(header, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')),
   )
   const run = 'batch run people.xlsx --package 102 --yes --quiet --hidden skip'
   expect(await here.type(`${run} --results out.csv`)).toMatchObject({ code: 0 })
-  expect(await tableIn(here, 'out.csv')).toEqual([[...ana, 'accepted']])
+  expect(await readTable(here, 'out.csv')).toEqual([[...ana, 'accepted']])
   expect(await here.type(`${run} --results out.jsonl`)).toMatchObject({ code: 0 })
   expect(here.read('out.jsonl')).not.toContain('bo@example.com')
   expect(await here.type(`${run} --results out.xlsx`)).toMatchObject({ code: 0 })
@@ -41,7 +41,7 @@ test('results of a workbook do not contain the hidden rows that were left out, a
 
 test('a message has the number of rows that results as CSV leave out, and running the CSV orders none of them', async () => {
   const here = await session()
-  const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
+  const rows = rowXml(header, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
   here.write('people.xlsx', await createWorkbook(rows))
   expect(await here.type('batch run people.xlsx --package 102 --yes --hidden skip --results out.csv'))
     .toMatchInlineSnapshot(`
@@ -85,7 +85,7 @@ test.each(['out.csv', 'out.json', 'out.xlsx'])(
     const cells = `<c r="A3" t="e"><v>#N/A</v></c><c r="B3" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 3)}${cellXml('+61400000002', 3, 3)}`
     here.write(
       'people.xlsx',
-      await createWorkbook(`${rowXml(head, 1)}${rowXml(ana, 2)}<row r="3">${cells}</row>`),
+      await createWorkbook(`${rowXml(header, 1)}${rowXml(ana, 2)}<row r="3">${cells}</row>`),
     )
     const run = 'batch run people.xlsx --package 102 --yes --on-invalid skip'
     expect(await here.type(`${run} --results ${results}`)).toMatchObject({ code: 10 })
@@ -105,7 +105,7 @@ test.each(['csv', 'xlsx'])(
     here.write('people.json', JSON.stringify([{ first_name: true, last_name: ['Li'], email, phone }]))
     const validate = 'batch validate people.json --package 102'
     expect(await here.type(`${validate} --errors fix.${format}`)).toMatchObject({ code: 2 })
-    expect(await tableIn(here, `fix.${format}`)).toEqual([
+    expect(await readTable(here, `fix.${format}`)).toEqual([
       ['#REFUSED! true', '#REFUSED! ["Li"]', email, phone, '1'],
     ])
     here.write(
@@ -117,7 +117,7 @@ test.each(['csv', 'xlsx'])(
     )
     const run = `batch run more.json --package 102 --yes --on-invalid skip --results out.${format}`
     expect(await here.type(run)).toMatchObject({ code: 10 })
-    expect((await tableIn(here, `out.${format}`))[1]).toEqual([
+    expect((await readTable(here, `out.${format}`))[1]).toEqual([
       '#REFUSED! 7',
       'Ng',
       'cy@example.com',
@@ -128,13 +128,13 @@ test.each(['csv', 'xlsx'])(
 )
 
 test('a value that is refused in a CSV file is also refused in a workbook of its invalid rows', async () => {
-  const { all: typed, write } = await session()
+  const { all: typeAll, write } = await session()
   write(
     'people.csv',
-    `${head.join(',')}\n#N/A,Li,bo@example.com,+61400000002\n"=""Cy""",Ng,cy@example.com,6.14E+10\n`,
+    `${header.join(',')}\n#N/A,Li,bo@example.com,+61400000002\n"=""Cy""",Ng,cy@example.com,6.14E+10\n`,
   )
   expect(
-    await typed([
+    await typeAll([
       'batch validate people.csv --package 102 --errors fix.xlsx',
       'batch validate fix.xlsx --package 102',
     ]),

@@ -31,7 +31,7 @@ async function startBatch(here: Session): Promise<string> {
   return ((await here.type(`${run} --max 1`)).json() as { batch_id: string }).batch_id
 }
 
-const statesOf = async ({ type }: Session, batchId: string): Promise<string[]> =>
+const readStates = async ({ type }: Session, batchId: string): Promise<string[]> =>
   ((await type(`batch rows ${batchId} --json`)).json() as { state: string }[]).map(({ state }) => state)
 
 describe('a 400 for a missing field', () => {
@@ -56,7 +56,7 @@ describe('a 400 for a missing field', () => {
     })
     const resumed = await here.type(`batch resume ${id} --yes`)
     expect([resumed.code, here.ordered().length]).toEqual([code, orders])
-    expect(await statesOf(here, id)).toEqual(['accepted', 'rejected', isChanged ? 'pending' : 'accepted'])
+    expect(await readStates(here, id)).toEqual(['accepted', 'rejected', isChanged ? 'pending' : 'accepted'])
     expect(resumed.stderr.includes('the schema of package 102 has changed: 1 of the rows')).toBe(isChanged)
   })
 })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
-async function batchIdOf(type: Session['type']): Promise<string> {
+async function readBatchId(type: Session['type']): Promise<string> {
   const [batch] = (await type('batch list --json')).json() as { batch_id: string }[]
   return batch?.batch_id ?? ''
 }
@@ -120,9 +120,9 @@ test('a run reads the requests of such events once, before its first order', asy
     return ask(request)
   })
   await here.type('batch run people.csv --package 102 --yes')
-  const read = `GET requests/${repeatedId}`
-  expect(calls.filter((call) => call === read)).toHaveLength(1)
-  expect(calls.indexOf(read)).toBeLessThan(calls.findIndex((call) => call.startsWith('POST')))
+  const readCall = `GET requests/${repeatedId}`
+  expect(calls.filter((call) => call === readCall)).toHaveLength(1)
+  expect(calls.indexOf(readCall)).toBeLessThan(calls.findIndex((call) => call.startsWith('POST')))
 })
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made without a %s store', (store) => {
@@ -226,7 +226,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
         exit 10
       `)
     expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
-    const id = await batchIdOf(type)
+    const id = await readBatchId(type)
     expect(
       await all([
         `batch rows ${id} --state held`,
@@ -369,7 +369,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       here.write('people.csv', [header, second, first, ''].join('\n'))
       await here.type('batch run people.csv --package 102 --yes --max 1')
     })
-    const id = await batchIdOf(type)
+    const id = await readBatchId(type)
     expect(await all(['batch reconcile --events events.ndjson', `batch resume ${id} --yes`]))
       .toMatchInlineSnapshot(`
         $ refcheck batch reconcile --events events.ndjson

@@ -9,14 +9,14 @@ const columns = [
   'first_name,last_name,email,phone,reference.position_title,ncc_acic.date_of_birth,ncc_acic.is_volunteer',
   'ncc_acic.previous_names,ncc_acic.residential_address,icrc.years_of_history,icrc.annual_income',
 ].join(',')
-const row = (name: string, phone: number, born: string, address: string): string =>
+const createRow = (name: string, phone: number, born: string, address: string): string =>
   `${name},Low,${name.toLowerCase()}@example.com,+6140000000${phone},Nurse,${born},no,[],"${address.replaceAll('"', '""')}",5,85000.5`
 const people = [
   columns,
-  row('Ana', 1, '1990-04-30', '{"street":"1 High St"}'),
-  row('Bo', 2, '2062-03-04', '{"street":"1 High St"}'),
-  row('Cy', 3, '1890-01-01', '{}'),
-  row('Di', 4, '1990-04-30', '{"street":" ","postcode":""}'),
+  createRow('Ana', 1, '1990-04-30', '{"street":"1 High St"}'),
+  createRow('Bo', 2, '2062-03-04', '{"street":"1 High St"}'),
+  createRow('Cy', 3, '1890-01-01', '{}'),
+  createRow('Di', 4, '1990-04-30', '{"street":" ","postcode":""}'),
 ].join('\n')
 
 test('unlikely dates and empty groups are reported, named in the last question, and never ordered without a message', async () => {
@@ -74,11 +74,15 @@ test('unlikely dates and empty groups are reported, named in the last question, 
 
 test('a name of more than 1,000 characters is invalid, with its line and column, and is not compared with other names', async () => {
   const { type, write } = await session()
-  const rowOf = (first: string, number: number): string =>
+  const createNamedRow = (first: string, number: number): string =>
     `${first},Low,p${number}@example.com,+6140000000${number}`
   write(
     'people.csv',
-    ['first_name,last_name,email,phone', rowOf('a'.repeat(1_000), 1), rowOf('b'.repeat(1_001), 2)].join('\n'),
+    [
+      'first_name,last_name,email,phone',
+      createNamedRow('a'.repeat(1_000), 1),
+      createNamedRow('b'.repeat(1_001), 2),
+    ].join('\n'),
   )
   const { code, stdout } = await type('batch validate people.csv --package 102')
   expect(code).toBe(2)
@@ -107,7 +111,10 @@ test('two rows with the same name and other e-mails and phones are reported, wit
 
 test('the message for a blank cell in a required list explains how to write an empty list', async () => {
   const { type, write } = await session()
-  write('people.csv', `${columns}\n${row('Hans', 8, '1990-04-30', '12 Main St').replace(',[],', ',,')}\n`)
+  write(
+    'people.csv',
+    `${columns}\n${createRow('Hans', 8, '1990-04-30', '12 Main St').replace(',[],', ',,')}\n`,
+  )
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
     people.csv: 1 row, 0 valid, 1 invalid

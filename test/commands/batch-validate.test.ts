@@ -194,7 +194,7 @@ test('each row can have another package', async () => {
   `)
 })
 
-const full = [
+const columnsOfAllChecks = [
   'reference.position_title',
   'ncc_acic.date_of_birth',
   'ncc_acic.is_volunteer',
@@ -210,7 +210,7 @@ test('cells are converted by the schema: booleans, dates, lists, dotted objects 
     (word, at) =>
       `Ana,Silva,ana${at}@example.com,+6140000000${at},Nurse,1990-04-30,${word},"[""Ana Li""]",1 High St,5,85000.5`,
   )
-  write('people.csv', `${simple},${full.join(',')}\n${rows.join('\n')}\n`)
+  write('people.csv', `${simple},${columnsOfAllChecks.join(',')}\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
     people.csv: 6 rows, 6 valid
@@ -229,7 +229,7 @@ test('cells are converted by the schema: booleans, dates, lists, dotted objects 
 
 test('values that do not fit the schema are refused, with a suggestion if there is one', async () => {
   const { type, write } = await session()
-  const good = ['Nurse', '1990-04-30', 'no', '[]', '1 High St', '5', '85000.5']
+  const validValues = ['Nurse', '1990-04-30', 'no', '[]', '1 High St', '5', '85000.5']
   const bad: [column: string, value: string][] = [
     ['ncc_acic.date_of_birth', '30/04/1990'],
     ['ncc_acic.date_of_birth', '2026-02-30'],
@@ -239,11 +239,13 @@ test('values that do not fit the schema are refused, with a suggestion if there 
     ['icrc.years_of_history', '5.5'],
   ]
   const rows = bad.map(([column, value], at) => {
-    const cells = full.map((name, index) => (name === column ? value : (good[index] ?? '')))
-    const written = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)
-    return `Ana,Silva,ana${at}@example.com,+6140000000${at},${written.join(',')}`
+    const cells = columnsOfAllChecks.map((name, index) =>
+      name === column ? value : (validValues[index] ?? ''),
+    )
+    const quotedCells = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)
+    return `Ana,Silva,ana${at}@example.com,+6140000000${at},${quotedCells.join(',')}`
   })
-  write('people.csv', `${simple},${full.join(',')}\n${rows.join('\n')}\n`)
+  write('people.csv', `${simple},${columnsOfAllChecks.join(',')}\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
     people.csv: 6 rows, 0 valid, 6 invalid

@@ -10,7 +10,7 @@ import type { Session } from '../harness/session.ts'
 
 recordForFaultTable('shared-folder', 'reported as private')
 
-const privacyOf = async ({ type }: Session, env: Record<string, string>) => {
+const readPrivacyLines = async ({ type }: Session, env: Record<string, string>) => {
   const { code, stdout } = await type('doctor', { env })
   const lines = stdout.split('\n')
   const at = lines.findIndex((line) => /^\w+ +privacy /.test(line))
@@ -26,7 +26,7 @@ test('doctor warns of a folder in which other users could replace files', async 
   const all = 'may write to "HOME/shared" (0775) and replace files of refcheck'
   for (const names of [env, { REFCHECK_DATA_DIR: join(folder, 'data') }]) {
     chmodSync(folder, 0o775)
-    const { code, lines } = await privacyOf(here, names)
+    const { code, lines } = await readPrivacyLines(here, names)
     expect({ code, lines: lines.map((line) => line.replaceAll(here.folder, 'HOME')) }).toEqual({
       code: 0,
       lines: [
@@ -46,7 +46,7 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
     const file = join(here.folder, 'data', name)
     writeFileSync(file, '', { flag: 'a', mode: 0o600 })
     chownSync(file, 54_321, 54_321)
-    const { lines } = await privacyOf(here, {})
+    const { lines } = await readPrivacyLines(here, {})
     expect(lines).toEqual([
       `warn  privacy       another user of this machine owns "${file}"`,
       '                    Run refcheck as that user, or keep the files of refcheck elsewhere.',

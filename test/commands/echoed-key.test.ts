@@ -14,15 +14,15 @@ const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
 const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
 
 /** Returns an answer whose message repeats the request, as a gateway in debug mode does. */
-function echo(status: number, request: Request): Response {
+function createEcho(status: number, request: Request): Response {
   const sent = JSON.stringify({ url: request.url, headers: Object.fromEntries(request.headers) })
   return Response.json({ data: null, status_message: 'ERROR', message: `you sent ${sent}` }, { status })
 }
 
-function filesBelow(folder: string): string[] {
+function listFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name)
-    return statSync(path).isDirectory() ? filesBelow(path) : [path]
+    return statSync(path).isDirectory() ? listFiles(path) : [path]
   })
 }
 
@@ -36,7 +36,7 @@ test.each([400, 401, 403, 404, 422, 500])(
     here.write('people.csv', people)
     // Caches the schema, so that the answer to the order itself is the one that repeats the key.
     await here.type('batch validate people.csv --package 101')
-    here.intercept((request) => echo(status, request))
+    here.intercept((request) => createEcho(status, request))
     let printed = ''
     for (const line of [
       'packages list',
@@ -53,7 +53,7 @@ test.each([400, 401, 403, 404, 422, 500])(
       printed += stdout + stderr
     }
     expect(printed).toContain('[API key]')
-    const stored = filesBelow(here.folder).map((path) => readFileSync(path, 'latin1'))
+    const stored = listFiles(here.folder).map((path) => readFileSync(path, 'latin1'))
     for (const text of [printed, ...stored]) {
       expect(text).not.toContain(here.sandbox.credentials.apiKey)
       expect(text.replaceAll(`?t=${token} --output`, '')).not.toContain(token)

@@ -243,7 +243,7 @@ describe.each(['csv', 'xlsx', 'json'])('a results file as %s that is used as the
 })
 
 describe('a results file whose rows count only under conditions', () => {
-  const results = (rows: readonly string[]): string => `${rows.join('\n')}\n`
+  const joinRows = (rows: readonly string[]): string => `${rows.join('\n')}\n`
 
   /** Orders one row, and changes the results file. */
   async function sessionWithChangedResults(change: (text: string) => string): Promise<Session> {
@@ -293,8 +293,8 @@ describe('a results file whose rows count only under conditions', () => {
     expect(here.ordered()).toHaveLength(1)
   })
 
-  const old = (id: string, who = 'Ana,Row1,a1@example.com,+61400000001') =>
-    results([
+  const createOldResults = (id: string, who = 'Ana,Row1,a1@example.com,+61400000001') =>
+    joinRows([
       `${header},refcheck_state,refcheck_request_id,refcheck_status,refcheck_error`,
       `${who},accepted,${id},RECEIVED,`,
     ])
@@ -307,7 +307,7 @@ describe('a results file whose rows count only under conditions', () => {
     peopleFile(here.folder, emails(1))
     await here.type(run)
     const [request] = here.sandbox.requests()
-    here.write('people.results.csv', old(request?.request_id ?? '', now))
+    here.write('people.results.csv', createOldResults(request?.request_id ?? '', now))
     here.write('people.csv', `${header}\n${now}\n`)
     const before = here.calls().length
     expect((await here.type(run, colleague(here))).code).toBe(code)
@@ -323,7 +323,7 @@ describe('a results file whose rows count only under conditions', () => {
   test('a row with an id without digests that cannot be read is held, and the reason is reported', async () => {
     const here = await session()
     peopleFile(here.folder, emails(1))
-    here.write('people.results.csv', old('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))
+    here.write('people.results.csv', createOldResults('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))
     const { code, stderr } = await here.type(run)
     expect([code, stderr]).toEqual([
       10,

@@ -21,7 +21,7 @@ function createGivenFolder({ folder }: Session, mode: number): string {
   return path
 }
 
-const modeOf = (path: string): number => statSync(path).mode & 0o7777
+const readMode = (path: string): number => statSync(path).mode & 0o7777
 
 test('the mode of a folder that others may read is not changed, and the files written in it are private', async () => {
   const here = await doctorSession()
@@ -37,12 +37,14 @@ test('the mode of a folder that others may read is not changed, and the files wr
       code: 0,
       stderr: expect.not.stringMatching(/mode|private/) as string,
     })
-  expect(modeOf(folder)).toBe(0o755)
-  const inside = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
-  expect(inside).toContain(join(folder, 'config.json'))
-  expect(inside).toContain(join(folder, 'ledger.sqlite'))
-  const loose = inside.filter((path) => (statSync(path).mode & 0o077) !== 0)
-  expect(loose).toEqual([])
+  expect(readMode(folder)).toBe(0o755)
+  const writtenFiles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+    join(folder, name),
+  )
+  expect(writtenFiles).toContain(join(folder, 'config.json'))
+  expect(writtenFiles).toContain(join(folder, 'ledger.sqlite'))
+  const readableByOthers = writtenFiles.filter((path) => (statSync(path).mode & 0o077) !== 0)
+  expect(readableByOthers).toEqual([])
   const { code, stdout } = await here.type('doctor', { env })
   expect(code).toBe(0)
   expect(stdout).toMatch(
@@ -81,7 +83,7 @@ test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [na
     const doctor = await here.type('doctor', { env })
     expect(doctor.code).toBe(1)
     expect(doctor.stdout).toMatch(/^fail {2}privacy {7}cannot use the folder ".*\/given": other users /m)
-    expect([modeOf(folder), readdirSync(folder)]).toEqual([mode, []])
+    expect([readMode(folder), readdirSync(folder)]).toEqual([mode, []])
     expect(here.ordered()).toEqual([])
   },
 )
@@ -105,7 +107,7 @@ test.each(isRoot ? variables : [])('%s of another account is refused and not cha
   expect(doctor.code).toBe(1)
   expect(doctor.stdout).toMatch(/^fail {2}writing {7}.*belongs to another user/m)
   expect(doctor.stdout).toMatch(/^fail {2}privacy {7}.*belongs to another user/m)
-  expect([modeOf(folder), readdirSync(folder)]).toEqual([0o755, []])
+  expect([readMode(folder), readdirSync(folder)]).toEqual([0o755, []])
   expect(here.ordered()).toEqual([])
 })
 
@@ -115,7 +117,7 @@ test('new folders and their new parents can be read only by this account', async
   expect(await here.type(orderArguments('Priya'), { env: { REFCHECK_DATA_DIR: folder } })).toMatchObject({
     code: 0,
   })
-  expect([join(here.folder, 'new'), folder].map(modeOf)).toEqual([0o700, 0o700])
+  expect([join(here.folder, 'new'), folder].map(readMode)).toEqual([0o700, 0o700])
 })
 
 test.each(variables)(

@@ -9,7 +9,7 @@ const name = hidden.map((each, at) => `${at}${each}`).join('')
 const controlCharacters = /[\u200B\u00AD\u202E\u2028\u0085\r]|\u{E0041}/u
 
 /** Starts a session whose service returns that name, and orders one request. */
-async function start(): Promise<{ here: Session; id: string }> {
+async function startSession(): Promise<{ here: Session; id: string }> {
   const here = await session()
   await here.type(orderArguments('Ana'))
   here.intercept(async (request, ask) => {
@@ -25,7 +25,7 @@ async function start(): Promise<{ here: Session; id: string }> {
 test.each([true, false])(
   '--json prints hidden characters as JSON escapes (on a terminal: %s)',
   async (tty) => {
-    const { here, id } = await start()
+    const { here, id } = await startSession()
     const { stdout, json } = await here.type(`request get ${id} --json`, { tty })
     expect(stdout).not.toMatch(controlCharacters)
     expect(stdout).toContain(
@@ -36,7 +36,7 @@ test.each([true, false])(
 )
 
 test('--jq replaces hidden characters and line breaks by marks on a terminal, and prints them unchanged to a pipe', async () => {
-  const { here, id } = await start()
+  const { here, id } = await startSession()
   const line = [
     'request',
     'get',

@@ -26,7 +26,7 @@ const colleague = ({ folder }: Session) => ({
   },
 })
 
-const statesOf = async ({ type }: Session, batchId: string): Promise<string[]> =>
+const readStates = async ({ type }: Session, batchId: string): Promise<string[]> =>
   ((await type(`batch rows ${batchId} --json`)).json() as { state: string }[]).map(({ state }) => state)
 
 test.each([['run'], ['resume']])(
@@ -37,7 +37,7 @@ test.each([['run'], ['resume']])(
     expect(here.ordered()).toEqual(emails(2))
     const again = await here.type(verb === 'run' ? run : `batch resume ${batch_id} --yes`)
     expect([again.code, here.ordered()]).toEqual([10, emails(2)])
-    expect(await statesOf(here, batch_id)).toEqual(['duplicate', 'duplicate', 'held'])
+    expect(await readStates(here, batch_id)).toEqual(['duplicate', 'duplicate', 'held'])
     expect(again.stderr).toContain(`refcheck batch rows ${batch_id} --state held`)
   },
 )
@@ -49,7 +49,7 @@ test('a released row is not sent if the results file shows later that it was ord
   expect((await here.type(`batch release ${batch_id} --row 3`)).code).toBe(0)
   expect((await here.type(run, other)).code).toBe(0)
   expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
-  expect([here.ordered(), await statesOf(here, batch_id)]).toEqual([
+  expect([here.ordered(), await readStates(here, batch_id)]).toEqual([
     emails(3),
     ['duplicate', 'duplicate', 'duplicate'],
   ])
@@ -75,8 +75,8 @@ test('batch resume uses the --ignore-results of the run', async () => {
 test('a dry run of a file of an existing batch uses the current content of the results file next to it', async () => {
   const { here, batch_id, other } = await addUnsentBatch()
   await here.type(`${run} --max 2`, other)
-  const dry = await here.type(`${run} --dry-run --json`)
-  expect(dry.json()).toMatchObject({ batch_id, counts: { pending: 0, duplicate: 2, held: 1 } })
+  const dryRun = await here.type(`${run} --dry-run --json`)
+  expect(dryRun.json()).toMatchObject({ batch_id, counts: { pending: 0, duplicate: 2, held: 1 } })
   expect(here.ordered()).toEqual(emails(2))
 })
 
@@ -94,7 +94,7 @@ test('a row that is sent again by a person’s decision is first compared with t
   const reconciled = await here.type(
     `batch reconcile ${batch_id} --row 1 --confirm-email a1+cut-before@example.com`,
   )
-  expect([reconciled.code, await statesOf(here, batch_id)]).toEqual([10, ['held']])
+  expect([reconciled.code, await readStates(here, batch_id)]).toEqual([10, ['held']])
 })
 
 test('a request id in the input file that could not be read is read again in the next run', async () => {

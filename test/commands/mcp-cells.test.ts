@@ -63,9 +63,9 @@ const validCells: Record<string, string> = {
   'icrc.annual_income': '85000.5',
 }
 const fieldNames = Object.keys(validCells)
-const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
+const quoteCell = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 const csv = (rows: readonly (readonly string[])[], separator = ','): string =>
-  rows.map((row) => `${row.map(quoted).join(separator)}\n`).join('')
+  rows.map((row) => `${row.map(quoteCell).join(separator)}\n`).join('')
 const xml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 const inline = (row: readonly string[], at: number, more = ''): string =>
@@ -88,13 +88,13 @@ const odsFile = (content: string): Promise<Buffer> =>
 
 type Files = Record<string, string | Uint8Array>
 
-async function files(): Promise<Files> {
+async function createFiles(): Promise<Files> {
   const each = (make: (text: string, at: number) => [string, string | Uint8Array]): Files =>
     Object.fromEntries(texts.map(make))
   const all = texts.map((text) => fieldNames.map(() => text))
-  const wide = (text: string): string[][] =>
+  const createRows = (text: string): string[][] =>
     fieldNames.map((column) => fieldNames.map((name) => (name === column ? text : (validCells[name] ?? ''))))
-  const value = (text: string): string[][] => [fieldNames, ...wide(text)]
+  const value = (text: string): string[][] => [fieldNames, ...createRows(text)]
   const object = (row: readonly string[]): Record<string, string> =>
     Object.fromEntries(fieldNames.map((name, at) => [name, row[at] ?? '']))
   return {
@@ -130,7 +130,7 @@ async function files(): Promise<Files> {
     ]),
     ...each((text, at) => [
       `ragged-${at}.csv`,
-      `${csv([fieldNames])}${quoted(text)},${quoted(text)}canary,"canary\n`,
+      `${csv([fieldNames])}${quoteCell(text)},${quoteCell(text)}canary,"canary\n`,
     ]),
     'columns.csv': csv([columns, columns.map(() => 'canary')]),
     'latin.csv': Buffer.from(csv([fieldNames, fieldNames.map(() => 'Canary Zoë Müller')]), 'latin1'),
@@ -147,7 +147,7 @@ async function files(): Promise<Files> {
       Buffer.from([0]),
     ]),
     'nul.csv': `${csv([fieldNames])}canary\0canary\n`,
-    'array.json': JSON.stringify(wide('canary').map(object)),
+    'array.json': JSON.stringify(createRows('canary').map(object)),
     'names.json': JSON.stringify([{ ...object(fieldNames), canary: 'canary', 'canary "x" canary': 1 }]),
     'deep.json': JSON.stringify([
       {
@@ -186,7 +186,7 @@ async function files(): Promise<Files> {
       sheets: [
         {
           name: 'canary',
-          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheet([['canary', ...fieldNames], ...wide('canary')])}`,
+          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheet([['canary', ...fieldNames], ...createRows('canary')])}`,
         },
       ],
     }),
@@ -289,13 +289,15 @@ const readings: Record<string, unknown>[] = [
 test('no cell, header or sheet name of a file reaches an agent, however the file is read', async () => {
   const here = await session({ quota: [{ calls: 1_000_000, seconds: 60 }] })
   const env = { REFCHECK_QUOTA: '1000000/60' }
-  const contents = await files()
+  const contents = await createFiles()
   for (const [name, content] of Object.entries(contents)) here.write(name, content)
   const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock, env })
-  const all = Object.keys(contents).flatMap((file) => readings.map((how) => ({ file, how })))
+  const all = Object.keys(contents).flatMap((file) =>
+    readings.map((readingOptions) => ({ file, readingOptions })),
+  )
   const leaks: string[] = []
-  for (const [at, { file, how }] of sampleOf(all, 150).entries()) {
-    const input = { file, ...how }
+  for (const [at, { file, readingOptions }] of sampleOf(all, 150).entries()) {
+    const input = { file, ...readingOptions }
     const tool = at % 2 === 0 ? 'validate_file' : 'plan_file'
     // Removes the marks around the data, because they have random digits.
     const text = JSON.stringify((await agent.call(tool, input)).whole).replaceAll(/<\/?data \d+>/g, '')
@@ -310,13 +312,13 @@ test('an agent cannot find the value of a cell by trying values', async () => {
   here.write('people.csv', csv([['first_name', 'last_name', 'email', 'phone'], person]))
   const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock })
   for (const tool of ['validate_file', 'plan_file']) {
-    const answer = async (how: object) =>
-      (await agent.call(tool, { file: 'people.csv', package_id: 102, header_row: 2, ...how })).data
+    const answer = async (readingOptions: object) =>
+      (await agent.call(tool, { file: 'people.csv', package_id: 102, header_row: 2, ...readingOptions })).data
     const refusal = await answer({ map: { Lea: 'first_name' } })
     expect(refusal).toMatchObject({
       error: { message: expect.stringContaining('map and ignore do not fit') },
     })
-    for (const how of [
+    for (const readingOptions of [
       { map: { Lee: 'first_name' } },
       { map: { Lee: 'no such' } },
       { map: { Lea: 'no such' } },
@@ -325,7 +327,10 @@ test('an agent cannot find the value of a cell by trying values', async () => {
       { ignore: person.slice(1) },
       { ignore: person },
     ])
-      expect({ how, data: await answer(how) }).toEqual({ how, data: refusal })
+      expect({ readingOptions, data: await answer(readingOptions) }).toEqual({
+        readingOptions,
+        data: refusal,
+      })
   }
   const planned = await agent.call('plan_file', { file: 'people.csv', package_id: 102 })
   expect(planned.data).toMatchObject({ orders: 1, review: { sha256: '…' } })

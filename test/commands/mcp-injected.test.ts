@@ -22,14 +22,14 @@ const instructions = [
 ] as const
 
 /** Adds hidden and control characters to a text, as text of another party may have them. */
-const hidden = (text: string): string =>
+const addHiddenCharacters = (text: string): string =>
   `${text.slice(0, 9)}\u200B\u202E${text.slice(9)}\u001B[8m\u{E0041}\r\n`
 const sources = ['names', 'descriptions', 'errors', 'cells', 'events'] as const
 const injected = sources.flatMap((source) => instructions.map((text, at) => ({ source, at, text })))
 /** Returns the instructions for a source, each with a mark that names the source. */
-const textsOf = (source: (typeof sources)[number]): string[] =>
+const createTexts = (source: (typeof sources)[number]): string[] =>
   injected.filter((each) => each.source === source).map(({ at, text }) => `${text} [${source} ${at}]`)
-const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`
+const quoteCell = (text: string): string => `"${text.replaceAll('"', '""')}"`
 const header = 'first_name,last_name,email,phone\n'
 
 /** Replaces the texts of the service by the instructions. */
@@ -45,14 +45,14 @@ const injectTexts: Interceptor = async (request, ask) => {
       typeof value === 'string' &&
       ['check_name', 'partner_name', 'description', 'display_name'].includes(key)
     )
-      return hidden(textsOf('descriptions')[(next += 1) % 8] ?? '')
+      return addHiddenCharacters(createTexts('descriptions')[(next += 1) % 8] ?? '')
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map((each) => replaceTexts(each, key))
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaceTexts(inner, name)]))
   }
   const changed =
     answer.status === 404
-      ? { ...body, message: textsOf('errors').join(' ') }
+      ? { ...body, message: createTexts('errors').join(' ') }
       : { ...body, data: replaceTexts(body.data, '') }
   return Response.json(changed, { status: answer.status })
 }
@@ -65,10 +65,10 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
   // Names: a user orders eight people. The service refuses the people of a second file with injected messages.
   const people = (tag: string): string =>
     header +
-    textsOf('names')
+    createTexts('names')
       .map(
         (text, at) =>
-          `${cell(text)},Canary${tag},canary.${tag}${at}@example.com,+614${tag === 'a' ? 1 : 2}000000${at}`,
+          `${quoteCell(text)},Canary${tag},canary.${tag}${at}@example.com,+614${tag === 'a' ? 1 : 2}000000${at}`,
       )
       .join('\n')
   here.write('ordered.csv', `${people('a')}\n`)
@@ -76,7 +76,7 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
   let refused = 0
   here.intercept(async (request, ask) => {
     if (request.method !== 'POST') return ask(request)
-    const message = hidden(textsOf('errors')[(refused += 1) - 1] ?? '')
+    const message = addHiddenCharacters(createTexts('errors')[(refused += 1) - 1] ?? '')
     return Response.json({ data: null, status_message: 'client_error', message }, { status: 400 })
   })
   here.write('refused.csv', `${people('b')}\n`)
@@ -84,19 +84,21 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
   here.intercept(injectTexts)
   // Events: the reasons of ERROR events.
   const ids = here.sandbox.requests().map(({ request_id }) => request_id)
-  const events = textsOf('events').map((text, at) => {
+  const events = createTexts('events').map((text, at) => {
     const body = JSON.stringify({
       event: 'request.updated',
       request_id: ids[at],
       status: 'ERROR',
-      error_reason: hidden(text) + at,
+      error_reason: addHiddenCharacters(text) + at,
     })
     return JSON.stringify({ body, signature: sign(Buffer.from(body), signingKey(webhookSecret)) })
   })
   here.write('events.ndjson', `${events.join('\n')}\n`)
   expect((await here.type('webhook events import events.ndjson')).code).toBe(0)
   // Cells: first names, last names and e-mails of a file.
-  const rows = textsOf('cells').map((text, at) => `${cell(text)},${cell(hidden(text))},${cell(text)},${at}`)
+  const rows = createTexts('cells').map(
+    (text, at) => `${quoteCell(text)},${quoteCell(addHiddenCharacters(text))},${quoteCell(text)},${at}`,
+  )
   here.write('secret.csv', `${header}Canary,Secret,canary.secret@example.com,+61400000009\n`)
   await here.type(['config', 'set', 'package', '102'])
   here.write('cells.csv', `${header}${rows.join('\n')}\n`)
@@ -111,15 +113,15 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
       agent,
       // Shells of the agent: a pipe, and a terminal with the mark of an agent. Only `approve` gets an API key.
       async type(words) {
-        const approves = words[0] === 'approve'
-        const env = { ...exported, REFCHECK_API_KEY: approves ? apiKey : '' }
+        const isApproval = words[0] === 'approve'
+        const env = { ...exported, REFCHECK_API_KEY: isApproval ? apiKey : '' }
         const shells = [{}, { tty: true, env: { ...env, REFCHECK_STARTED_BY_AGENT: '1' } }]
         const outcomes = []
-        for (const shell of approves ? shells : shells.slice(0, 1))
+        for (const shell of isApproval ? shells : shells.slice(0, 1))
           outcomes.push(await here.run(words, { clock: here.clock, env, ...shell }))
         // `batch rows` succeeds, because a shell of this account can read its store. Its output is searched below.
-        const reads = words[0] === 'batch' && words[1] === 'rows'
-        for (const { code } of outcomes) if (!reads) expect([words, code]).not.toEqual([words, 0])
+        const isRead = words[0] === 'batch' && words[1] === 'rows'
+        for (const { code } of outcomes) if (!isRead) expect([words, code]).not.toEqual([words, 0])
         return outcomes.map(({ stdout, stderr }) => stdout + stderr).join('')
       },
     })

@@ -13,7 +13,7 @@ import { session, type Session } from '../harness/session.ts'
 const header = 'first_name,last_name,email,phone\n'
 const priya = JSON.parse(orderBody('Priya')) as Record<string, unknown>
 const recipient = priya['recipient'] as Record<string, string>
-const start = async (argv: readonly string[] = []): Promise<Session & { agent: Agent }> => {
+const startAgent = async (argv: readonly string[] = []): Promise<Session & { agent: Agent }> => {
   const here = await session()
   return { ...here, agent: await connectAgent(here, argv, { clock: here.clock }) }
 }
@@ -111,7 +111,7 @@ test('every tool, resource and prompt follows the protocol, and every result fit
 })
 
 test('a plan has the command with which a person approves it, and is ordered after the approval', async () => {
-  const { agent, type, ordered } = await start()
+  const { agent, type, ordered } = await startAgent()
   const { data, isError } = await agent.call('plan_order', { body: priya })
   const { code, ...plan } = data as { code: string }
   expect([isError, plan]).toEqual([
@@ -272,8 +272,8 @@ test('files are read only in the folder of --files, and reports are filed only w
   ).toMatchObject({
     error: { code: 'usage', message: 'no folder for reports was allowed' },
   })
-  const closed = await connectAgent(here, [], { clock: here.clock })
-  expect((await closed.call('plan_file', { file: 'people.csv' })).data).toMatchObject({
+  const agentWithoutFiles = await connectAgent(here, [], { clock: here.clock })
+  expect((await agentWithoutFiles.call('plan_file', { file: 'people.csv' })).data).toMatchObject({
     error: { message: 'no folder with files was allowed' },
   })
   expect((await here.type('mcp', { tty: true })).code).toBe(2)
@@ -322,7 +322,7 @@ test('a call reports its progress, and can be cancelled', async () => {
   expect(steps).toEqual([1])
   const stopped = new AbortController()
   let reportArrival: (() => void) | undefined
-  const reached = new Promise<void>((resolve) => (reportArrival = resolve))
+  const callArrived = new Promise<void>((resolve) => (reportArrival = resolve))
   here.intercept(async (request, ask) => {
     if (!request.url.endsWith('/v1/packages')) return ask(request)
     reportArrival?.()
@@ -330,7 +330,7 @@ test('a call reports its progress, and can be cancelled', async () => {
     return ask(request)
   })
   const call = agent.client.callTool({ name: 'list_packages', arguments: {} }, { signal: stopped.signal })
-  await reached
+  await callArrived
   stopped.abort()
   await expect(call).rejects.toThrow('abort')
   here.intercept(undefined)
@@ -339,7 +339,7 @@ test('a call reports its progress, and can be cancelled', async () => {
 })
 
 test('unknown tools and invalid arguments are refused, and nothing is ordered', async () => {
-  const { agent, ordered } = await start()
+  const { agent, ordered } = await startAgent()
   await expect(agent.call('approve', { code: 'BCDF-BCDF' })).rejects.toThrow('Tool approve not found')
   for (const input of [{ package_id: '1 --yes' }, { package_id: 1.5 }, { package_id: 102, yes: true }, {}])
     expect((await agent.call('get_package_schema', input)).isError).toBe(true)

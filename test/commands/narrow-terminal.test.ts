@@ -6,7 +6,11 @@ import { createRequestFor } from '../harness/orders.ts'
 import { fullInformation } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-const on80 = { tty: { stdin: true, stdout: true, stderr: true }, columns: 80, exported: { NO_COLOR: '1' } }
+const narrowTerminal = {
+  tty: { stdin: true, stdout: true, stderr: true },
+  columns: 80,
+  exported: { NO_COLOR: '1' },
+}
 
 test('lines that are too long for the terminal are wrapped between two words', async () => {
   const here = await session({
@@ -16,7 +20,7 @@ test('lines that are too long for the terminal are wrapped between two words', a
   const { type, folder, clock } = here
   const id = await createRequestFor(here, 'Priya', fullInformation)
   await clock.advance(60 * 60_000)
-  expect(await type(`request get ${id}`, on80)).toMatchInlineSnapshot(`
+  expect(await type(`request get ${id}`, narrowTerminal)).toMatchInlineSnapshot(`
     $ refcheck request get REQUEST_1
     Priya Example  COMPLETED
       request    REQUEST_1
@@ -43,7 +47,7 @@ test('lines that are too long for the terminal are wrapped between two words', a
   peopleFile(folder, emails(4, '+cut-after'))
   const run = await type('batch run people.csv --package 102 --yes --json')
   const { batch_id: batch } = run.json() as { batch_id: string }
-  expect(await type(`batch status ${batch}`, on80)).toMatchInlineSnapshot(`
+  expect(await type(`batch status ${batch}`, narrowTerminal)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
     people.csv, 102 Identity check only
@@ -71,7 +75,7 @@ test('the log of a worker is text on a terminal, and JSON otherwise and with --j
   const { type, folder } = await session()
   peopleFile(folder, emails(1))
   await type('batch queue people.csv --package 102 --yes')
-  expect(await type('worker --once', on80)).toMatchInlineSnapshot(`
+  expect(await type('worker --once', narrowTerminal)).toMatchInlineSnapshot(`
     $ refcheck worker --once
     12:00:00  started  profiles default
     12:00:00  batch-started  profile default, batch BATCH_1…, pending 1
@@ -82,5 +86,5 @@ test('the log of a worker is text on a terminal, and JSON otherwise and with --j
     12:00:00  stopped
     exit 0
   `)
-  expect((await type('worker --once --json', on80)).stdout).toMatch(/^\{"time":/)
+  expect((await type('worker --once --json', narrowTerminal)).stdout).toMatch(/^\{"time":/)
 })

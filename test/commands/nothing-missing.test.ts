@@ -132,11 +132,11 @@ test('report download reports an error for each request that is not found', asyn
     { request_id: missingId, check_id: null, referee_id: null, error: { code: 'not_found' } },
   ])
   expect(outcome.code).toBe(10)
-  const none = await here.type(
+  const result = await here.type(
     `report download --request ${missingId} --request ${missingId.replace('3', '4')} --json`,
   )
-  expect(none.json()).toMatchObject([{ error: { code: 'not_found' } }, { error: { code: 'not_found' } }])
-  expect(none.code).toBe(5)
+  expect(result.json()).toMatchObject([{ error: { code: 'not_found' } }, { error: { code: 'not_found' } }])
+  expect(result.code).toBe(5)
 })
 
 test('sandbox conformance reports the case at which the quota is used up as not judged', async () => {

@@ -11,7 +11,7 @@ const stores = ['SQLite', 'PostgreSQL'] as const
 
 const header = 'first_name,last_name,email,phone'
 const ann = 'Ann,Low,ann@example.com,+61400000901'
-const single = (first: string, email: string, phone: string): string =>
+const createOrderLine = (first: string, email: string, phone: string): string =>
   `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
 
 test.each(stores)(
@@ -20,9 +20,9 @@ test.each(stores)(
     const { type, write, ordered } = await session({ store })
     write('people.csv', `${header}\n${ann}\n`)
     await type('batch run people.csv --package 102 --yes')
-    const phone = single('Ann', 'ann@example.com', '+61400000902')
-    const name = single('Anne', 'ann@example.com', '+61400000901')
-    const email = single('Ann', 'ann.low@example.com', '+61400000901')
+    const phone = createOrderLine('Ann', 'ann@example.com', '+61400000902')
+    const name = createOrderLine('Anne', 'ann@example.com', '+61400000901')
+    const email = createOrderLine('Ann', 'ann.low@example.com', '+61400000901')
     const no = { answers: [{ ask: /Order anyway/, confirm: false }] }
     expect(await type(`${phone} --json`)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --json
@@ -328,10 +328,10 @@ test.each(stores)(
   'a person with punctuation as first name, and the phone and surname of an order, is not ordered (%s)',
   async (store) => {
     const { type, write, ordered } = await session({ store })
-    expect((await type(single('Ann', 'ann@example.com', '+61400000901'))).code).toBe(0)
+    expect((await type(createOrderLine('Ann', 'ann@example.com', '+61400000901'))).code).toBe(0)
     const names = ['-', '.', '—', '*']
     for (const [at, name] of names.entries()) {
-      const order = single('NAME', `new${at}@example.com`, '+61400000901').replace(
+      const order = createOrderLine('NAME', `new${at}@example.com`, '+61400000901').replace(
         '-name NAME',
         `-name=${name}`,
       )

@@ -67,13 +67,13 @@ const files: Record<
 }
 
 const cases = Object.keys(files).flatMap((name) =>
-  Object.keys(weaknesses).map((what) => [name, what] as const),
+  Object.keys(weaknesses).map((weakness) => [name, weakness] as const),
 )
 
-test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, what) => {
+test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, weakness) => {
   const here = await session()
   const { make, path, line } = files[name]!
-  const { spoil, why } = weaknesses[what]!
+  const { spoil, why } = weaknesses[weakness]!
   await make(here)
   const file = readdirSync(here.folder, { recursive: true, encoding: 'utf8' }).find((each) => path.test(each))
   if (file === undefined) throw new Error(`no ${name}`)
@@ -82,7 +82,7 @@ test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, w
   const { uid, mode } = statSync(join(here.folder, file))
   const { code, stdout, stderr } = await here.type(line)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  const isMissing = name === 'attempt log' && what === 'another account owns'
+  const isMissing = name === 'attempt log' && weakness === 'another account owns'
   expect(stderr).toMatch(
     isMissing ? /^Error: the store ".*" is closed: the log of its attempts is missing\n/ : why,
   )
@@ -95,16 +95,19 @@ test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, w
   expect(statSync(join(here.folder, file))).toMatchObject({ uid, mode })
 })
 
-test.each(Object.keys(weaknesses))('a cached schema that %s is not used, and is read again', async (what) => {
-  const here = await session()
-  const first = await here.type('schema show 102')
-  const folder = join(here.folder, 'data', 'schemas')
-  for (const name of readdirSync(folder)) weaknesses[what]?.spoil(join(folder, name))
-  expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
-  expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
-  await here.type('schema show 102')
-  expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
-})
+test.each(Object.keys(weaknesses))(
+  'a cached schema that %s is not used, and is read again',
+  async (weakness) => {
+    const here = await session()
+    const first = await here.type('schema show 102')
+    const folder = join(here.folder, 'data', 'schemas')
+    for (const name of readdirSync(folder)) weaknesses[weakness]?.spoil(join(folder, name))
+    expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
+    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+    await here.type('schema show 102')
+    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+  },
+)
 
 test('symbolic links at the paths of the folders for schemas and written paths are not followed', async () => {
   const { type, folder, write } = await session()

@@ -83,14 +83,14 @@ test('ping reports a server that is not the service', async () => {
 
 test('an invalid base URL is refused before anything is sent', async () => {
   const { type } = await session({ newcomer: true })
-  const refused = (url: string) => type('ping', { env: { REFCHECK_BASE_URL: url } })
-  expect(await refused('http://api.example.com')).toMatchInlineSnapshot(`
+  const typePing = (url: string) => type('ping', { env: { REFCHECK_BASE_URL: url } })
+  expect(await typePing('http://api.example.com')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://api.example.com refcheck ping
     2> Error: REFCHECK_BASE_URL would call api.example.com unencrypted: https is required
     2> http is allowed for this machine only (127.0.0.1, ::1, localhost).
     exit 2
   `)
-  const password = await refused('https://user:pw@api.example.com')
+  const password = await typePing('https://user:pw@api.example.com')
   expect(password.stderr).not.toContain('pw')
   expect(password).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=https://user:pw@api.example.com refcheck ping
@@ -98,19 +98,19 @@ test('an invalid base URL is refused before anything is sent', async () => {
     2> Remove the part before the @.
     exit 2
   `)
-  expect(await refused('https://api.example.com?x=1')).toMatchInlineSnapshot(`
+  expect(await typePing('https://api.example.com?x=1')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL='https://api.example.com?x=1' refcheck ping
     2> Error: REFCHECK_BASE_URL has a query
     2> Remove the ? and what follows it.
     exit 2
   `)
-  expect(await refused('ftp://api.example.com')).toMatchInlineSnapshot(`
+  expect(await typePing('ftp://api.example.com')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=ftp://api.example.com refcheck ping
     2> Error: REFCHECK_BASE_URL does not start with https://
     2> A base URL looks like https://api.example.com
     exit 2
   `)
-  expect(await refused('nonsense')).toMatchInlineSnapshot(`
+  expect(await typePing('nonsense')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=nonsense refcheck ping
     2> Error: REFCHECK_BASE_URL does not start with https://
     2> A base URL looks like https://api.example.com

@@ -289,16 +289,16 @@ test('a handler gets no secret of any profile, and refcheck in it uses the same 
   const receiver = await startListening(here, ['--exec', exec, '--max-events', '1'], env)
   expect(await postDelivery(receiver.url, webhookSecret, { body: eventBody() })).toBe(204)
   await receiver.ended
-  const { env: seen } = JSON.parse(readFileSync(file, 'utf8')) as { env: Record<string, string> }
+  const { env: handlerEnv } = JSON.parse(readFileSync(file, 'utf8')) as { env: Record<string, string> }
   expect(
-    findCanaries('environment', JSON.stringify(seen), { apiKey, webhookSecret, canary: 'canary-' }),
+    findCanaries('environment', JSON.stringify(handlerEnv), { apiKey, webhookSecret, canary: 'canary-' }),
   ).toEqual([])
-  expect(seen).toMatchObject({
+  expect(handlerEnv).toMatchObject({
     REFCHECK_PROFILE: 'work',
     HTTPS_PROXY: 'http://proxy.example.com:3128',
     http_proxy: 'proxy.example.com:3128',
     HANDLER_SETTING: 'stays',
   })
-  expect(Object.keys(seen)).not.toContain('COPY_OF_OTHER')
+  expect(Object.keys(handlerEnv)).not.toContain('COPY_OF_OTHER')
   expect(existsSync(read) && JSON.parse(readFileSync(read, 'utf8'))).toMatchObject([{ id: 1 }])
 })

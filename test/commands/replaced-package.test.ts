@@ -9,7 +9,7 @@ recordForFaultTable('replaced', 'ordered under both')
 
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
-const single = (first: string, packageId: number, more = ''): string =>
+const createOrderLine = (first: string, packageId: number, more = ''): string =>
   `request create --package ${packageId} --first-name ${first} --last-name Low --email ann@example.com --phone +61400000901 --yes${more}`
 
 /** The flag for the additional field of the package that replaces 102. */
@@ -81,9 +81,9 @@ test('resume sends nothing under a replaced package, and a person ordered under 
 
 test('request create under the successor is refused with the request under the old package', async () => {
   const { type, sandbox, ordered } = await session()
-  await type(single('Ann', 102))
+  await type(createOrderLine('Ann', 102))
   const successor = sandbox.replacePackage(102)
-  expect(await type(single('Ann', successor, consent))).toMatchInlineSnapshot(`
+  expect(await type(createOrderLine('Ann', successor, consent))).toMatchInlineSnapshot(`
     $ refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email
     2> Error: package 102, which this package seems to replace, was ordered for this person: request REQUEST_1, on 2026-11-20 12:00 +00:00
     2> Nothing was sent. To order this package as well, add --allow-similar.
@@ -94,16 +94,16 @@ test('request create under the successor is refused with the request under the o
 
 test('a person similar to one ordered under the old package is refused too; --allow-similar orders the same person', async () => {
   const { type, sandbox, ordered } = await session()
-  await type(single('Ann', 102))
+  await type(createOrderLine('Ann', 102))
   const successor = sandbox.replacePackage(102)
-  expect(await type(single('Anne', successor, consent))).toMatchInlineSnapshot(`
+  expect(await type(createOrderLine('Anne', successor, consent))).toMatchInlineSnapshot(`
     $ refcheck request create --package 107 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email
     2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone
     2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
     exit 2
   `)
   expect(ordered()).toHaveLength(1)
-  expect(await type(single('Ann', successor, `${consent} --allow-similar`))).toMatchInlineSnapshot(`
+  expect(await type(createOrderLine('Ann', successor, `${consent} --allow-similar`))).toMatchInlineSnapshot(`
     $ refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email --allow-similar
     created  REQUEST_2                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_2
@@ -114,7 +114,7 @@ test('a person similar to one ordered under the old package is refused too; --al
 
 test('a package chosen at the prompt conflicts with the orders of its predecessor', async () => {
   const { type, sandbox, ordered } = await session()
-  await type(single('Ann', 102))
+  await type(createOrderLine('Ann', 102))
   sandbox.replacePackage(102)
   const answers: Answer[] = [
     { ask: /Which package/, choose: /Identity check only/ },

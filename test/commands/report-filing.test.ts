@@ -18,12 +18,12 @@ import { type SessionWithOrders, sessionWithOrders, listPdfs } from '../harness/
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-const download = ({ ids }: SessionWithOrders, more = ''): string =>
+const createDownloadLine = ({ ids }: SessionWithOrders, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`
 
 test('the manifest has the person of each file, as JSON and as CSV', async () => {
   const here = await sessionWithOrders(['Priya'])
-  expect(await here.type(download(here))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
@@ -63,7 +63,7 @@ test('the manifest has the person of each file, as JSON and as CSV', async () =>
 
 test('a file that is in the manifest and unchanged is not downloaded again, and costs no call', async () => {
   const here = await sessionWithOrders(['Priya'])
-  expect(await here.type(download(here, ' --json'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --json'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
     [
       {
@@ -78,7 +78,7 @@ test('a file that is in the manifest and unchanged is not downloaded again, and 
     exit 0
   `)
   expect(here.quotaCalls()).toBe(1)
-  expect(await here.type(download(here, ' --json'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --json'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
     [
       {
@@ -92,7 +92,7 @@ test('a file that is in the manifest and unchanged is not downloaded again, and 
     ]
     exit 0
   `)
-  expect(await here.type(download(here))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     exists  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
@@ -103,7 +103,7 @@ test('a file that is in the manifest and unchanged is not downloaded again, and 
 test('a template can put names into folders; equal names get numbers, which do not change later', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const template = " --name-template '{last_name}-{first_name}/Report {date}.pdf'"
-  expect((await here.type(download(here, template))).code).toBe(0)
+  expect((await here.type(createDownloadLine(here, template))).code).toBe(0)
   const names = listPdfs(here.reports)
   expect(names).toEqual([
     'Example-Priya/Report 2026-11-20-2.pdf',
@@ -113,37 +113,37 @@ test('a template can put names into folders; equal names get numbers, which do n
   ])
   const hashes = names.map((name) => sha256(join(here.reports, name)))
   unlinkSync(join(here.reports, names[1] ?? ''))
-  expect((await here.type(download(here, template))).code).toBe(0)
+  expect((await here.type(createDownloadLine(here, template))).code).toBe(0)
   expect(listPdfs(here.reports).map((name) => sha256(join(here.reports, name)))).toEqual(hashes)
   // With another template, the reports have their old names until --overwrite gives them the new ones.
-  expect((await here.type(download(here))).code).toBe(0)
+  expect((await here.type(createDownloadLine(here))).code).toBe(0)
   expect(listPdfs(here.reports)).toEqual(names)
-  expect((await here.type(download(here, ' --overwrite'))).code).toBe(0)
+  expect((await here.type(createDownloadLine(here, ' --overwrite'))).code).toBe(0)
   expect(listPdfs(here.reports).every((name) => name.startsWith('Example-Priya_'))).toBe(true)
   expect(listPdfs(here.reports)).toHaveLength(4)
 })
 
 test('a truncated file is downloaded again; a changed file is reported, and replaced only with --overwrite', async () => {
   const here = await sessionWithOrders(['Priya'])
-  await here.type(download(here))
+  await here.type(createDownloadLine(here))
   const path = join(here.reports, listPdfs(here.reports)[0] ?? '')
   const original = sha256(path)
   writeFileSync(path, readFileSync(path).subarray(0, 1000))
-  expect(await here.type(download(here))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
   expect(sha256(path)).toBe(original)
   writeFileSync(path, '%PDF-1.7 signed by hand %%EOF')
-  expect(await here.type(download(here))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     unavailable  Priya Example: "Example-Priya_Identity-check_HASH.pdf" has changed since it was stored
     2> Error: 1 report is unavailable
     2> It was left as it is. To replace it, move it away and run the same command again.
     exit 10
   `)
-  expect(await here.type(download(here, ' --overwrite'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --overwrite'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --overwrite
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
@@ -153,15 +153,15 @@ test('a truncated file is downloaded again; a changed file is reported, and repl
 
 test('a lost manifest is created again from the files, and a foreign file is not recognised as a report', async () => {
   const here = await sessionWithOrders(['Priya'])
-  const [first] = (await here.type(download(here, ' --json'))).json() as object[]
+  const [first] = (await here.type(createDownloadLine(here, ' --json'))).json() as object[]
   const before = here.read('reports/manifest.json')
   rmSync(join(here.reports, 'manifest.json'))
-  expect((await here.type(download(here, ' --json'))).json()).toEqual([{ ...first, skipped: true }])
+  expect((await here.type(createDownloadLine(here, ' --json'))).json()).toEqual([{ ...first, skipped: true }])
   expect(here.read('reports/manifest.json')).toBe(before)
   rmSync(join(here.reports, 'manifest.json'))
   const path = join(here.reports, listPdfs(here.reports)[0] ?? '')
   writeFileSync(path, 'mine')
-  expect(await here.type(download(here))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     unavailable  Priya Example: "Example-Priya_Identity-check_HASH.pdf" was not written: another file is there
     2> Error: 1 report is unavailable
@@ -175,7 +175,7 @@ test('nothing is written to a folder that has a manifest.json of another program
   const here = await sessionWithOrders(['Priya'])
   mkdirSync(here.reports)
   here.write('reports/manifest.json', '{"name":"a web page"}')
-  expect(await here.type(download(here))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     2> Error: "HOME/reports/manifest.json" is not a list of reports written by refcheck
     2> Use another folder, or move that file away: the reports are then compared and listed again.
@@ -188,10 +188,10 @@ test.each(['../../escape.pdf', '/tmp/escape.pdf', 'a/../../escape.pdf', 'a\\b.pd
   'a manifest with the path %j is refused',
   async (file) => {
     const here = await sessionWithOrders(['Priya'])
-    await here.type(download(here))
+    await here.type(createDownloadLine(here))
     const [record] = JSON.parse(here.read('reports/manifest.json')) as object[]
     here.write('reports/manifest.json', JSON.stringify([{ ...record, file }]))
-    expect((await here.type(download(here, ' --overwrite'))).code).toBe(1)
+    expect((await here.type(createDownloadLine(here, ' --overwrite'))).code).toBe(1)
     expect(existsSync(join(dirname(here.reports), 'escape.pdf'))).toBe(false)
   },
 )
@@ -204,8 +204,11 @@ test('symbolic links in the folder are not followed, and folders in it are not r
   mkdirSync(join(here.reports, 'Priya.pdf'))
   writeFileSync(join(here.reports, 'file'), '')
   const templates = ['{last_name}/{id}', '{first_name}', 'file/{id}']
-  expect(await here.all(templates.map((each) => download(here, ` --overwrite --name-template '${each}'`))))
-    .toMatchInlineSnapshot(`
+  expect(
+    await here.all(
+      templates.map((each) => createDownloadLine(here, ` --overwrite --name-template '${each}'`)),
+    ),
+  ).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports --overwrite --name-template '{last_name}/{id}'
       unavailable  Priya Example: "Example/HASH.pdf" was not written: its folder "Example" is a symbolic link
       2> Error: 1 report is unavailable
@@ -232,7 +235,7 @@ test('a run waits until another run in the same folder has ended, or until --tim
   const here = await sessionWithOrders(['Priya'])
   here.sandbox.inject({ on: 'GET /v1/requests/:id', fault: { kind: 'hang', when: 'before' } })
   const stop = new AbortController()
-  const first = here.type(download(here), { signal: stop.signal })
+  const first = here.type(createDownloadLine(here), { signal: stop.signal })
   const holder = join(here.reports, '.refcheck', 'lock.holder')
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
   const timedOut = here.type('report sync --output reports --timeout 1s')
@@ -293,20 +296,21 @@ test('--open opens the report with the desktop’s program, or warns if there is
   mkdirSync(bin)
   writeFileSync(join(bin, 'xdg-open'), '#!/bin/sh\ncd "${0%/*}" && printf %s "$1" > part && mv part opened\n')
   chmodSync(join(bin, 'xdg-open'), 0o755)
-  expect(await here.type(download(here, ' --open'), { env: { CI: 'true' } })).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --open'), { env: { CI: 'true' } }))
+    .toMatchInlineSnapshot(`
     $ CI=true refcheck report download --request REQUEST_1 --output reports --open
     2> Warning: HOME/reports/Example-Priya_Identity-check_HASH.pdf was not opened: this is a CI job without a screen
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  expect(await here.type(download(here, ' --open'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --open'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --open
     2> Warning: HOME/reports/Example-Priya_Identity-check_HASH.pdf was not opened: this machine has no desktop
     exists  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
   const env = { PATH: `${bin}:/usr/bin:/bin`, DISPLAY: ':0' }
-  const { code, stderr } = await here.type(download(here, ' --open'), { env })
+  const { code, stderr } = await here.type(createDownloadLine(here, ' --open'), { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   while (!existsSync(join(bin, 'opened'))) await new Promise((resolve) => void setImmediate(resolve))
   expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(join(here.reports, listPdfs(here.reports)[0] ?? ''))
@@ -340,7 +344,7 @@ test('in a folder that others may write to, names with subfolders are refused be
   mkdirSync(here.reports)
   chmodSync(here.reports, 0o777)
   const calls = here.calls().length
-  expect(await here.type(download(here, ' --name-template {last_name}/{check_id}.pdf')))
+  expect(await here.type(createDownloadLine(here, ' --name-template {last_name}/{check_id}.pdf')))
     .toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --name-template {last_name}/{check_id}.pdf
     2> Warning: Every user of this machine may put files into HOME/reports; make it private with: chmod go-w HOME/reports

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { type SessionWithOrders, sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
-const download = ({ ids }: SessionWithOrders, more = ''): string =>
+const createDownloadLine = ({ ids }: SessionWithOrders, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`
 
 test('tokens that expired for all reports of a request cost one more read, also if the new tokens are refused', async () => {
@@ -12,11 +12,11 @@ test('tokens that expired for all reports of a request cost one more read, also 
   const fault = { kind: 'status', status: 401, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 4, fault })
   here.quotaCalls()
-  expect((await here.type(download(here))).code).toBe(0)
+  expect((await here.type(createDownloadLine(here))).code).toBe(0)
   expect(here.quotaCalls()).toBe(2)
   rmSync(here.reports, { recursive: true })
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 99, fault })
-  expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
@@ -35,7 +35,7 @@ test('after a 403 for one report the others are stored, that report is listed, a
   const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 403, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', fault })
-  expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
     stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
     stored  reports/Example-Priya_National-police-check_HASH.pdf  # kB
@@ -54,7 +54,7 @@ test('after a 404 for one report the others are stored', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 404, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', fault })
-  expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
+  expect(await here.type(createDownloadLine(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
     stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
     stored  reports/Example-Priya_National-police-check_HASH.pdf  # kB
@@ -71,9 +71,9 @@ test('after a 404 for one report the others are stored', async () => {
 
 test('missing reports have their own field in JSON, and no hint to try again if they will never exist', async () => {
   const here = await sessionWithOrders(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
-  const downloadOf = (...at: number[]) =>
+  const downloadLineFor = (...at: number[]) =>
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
-  expect(await here.type(`${downloadOf(0)} --json`)).toMatchInlineSnapshot(`
+  expect(await here.type(`${downloadLineFor(0)} --json`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
     [
       {
@@ -91,7 +91,7 @@ test('missing reports have their own field in JSON, and no hint to try again if 
     2> No report will follow.
     exit 10
   `)
-  expect(await here.all([downloadOf(0), downloadOf(1), downloadOf(2), downloadOf(0, 2)]))
+  expect(await here.all([downloadLineFor(0), downloadLineFor(1), downloadLineFor(2), downloadLineFor(0, 2)]))
     .toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
@@ -124,7 +124,7 @@ test('missing reports have their own field in JSON, and no hint to try again if 
 
 test('--wait waits until every report is ready', async () => {
   const here = await sessionWithOrders(['Ana'], { minutes: 0 })
-  const waiting = here.type(download(here, ' --wait'))
+  const waiting = here.type(createDownloadLine(here, ' --wait'))
   const next = async (): Promise<boolean> =>
     Promise.race([here.clock.waitUntilSleeping().then(() => true), waiting.then(() => false)])
   while (await next()) await here.clock.advance(60_000)

@@ -10,7 +10,7 @@ recordForFaultTable('report-url', 'connections elsewhere', { titles: /leads else
 const checkId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
 /** URLs that have to be refused where a report URL of the service at `base` is expected, each with its name. */
-const foreign: [string, (base: URL, path: string) => string][] = [
+const foreignUrls: [string, (base: URL, path: string) => string][] = [
   ['another host', (_base, path) => `https://evil.example${path}`],
   ['plain http elsewhere', (_base, path) => `http://evil.example${path}`],
   ['another port', (_base, path) => `http://127.0.0.1:1${path}`],
@@ -51,8 +51,8 @@ const foreign: [string, (base: URL, path: string) => string][] = [
 test('a report URL that leads elsewhere is refused with exit 2 before a connection, and no token is shown', async () => {
   const { type, url, folder, calls } = await session()
   const messages: string[] = []
-  for (const [name, form] of foreign) {
-    const text = form(new URL(url), `/v1/reports/${checkId}?t=secrettoken`)
+  for (const [name, createUrl] of foreignUrls) {
+    const text = createUrl(new URL(url), `/v1/reports/${checkId}?t=secrettoken`)
     const argv = ['report', 'download', '--url', text, '--output', 'reports']
     const { code, stdout, stderr } = await type(argv)
     expect({ name, code, stdout }).toEqual({ name, code: 2, stdout: '' })

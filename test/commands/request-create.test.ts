@@ -10,7 +10,7 @@ import { type Session, session } from '../harness/session.ts'
 const create = 'request create --package 102'
 const priya = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
 
-const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
+const listPosts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
 
 test('request create orders with flags, and prints the result as text or JSON', async () => {
   const { type, sandbox } = await session()
@@ -85,7 +85,7 @@ test('fields of every type can be given, and a date has to be in ISO form', asyn
     Nothing was sent. Show the fields with: refcheck schema show 101
     "
   `)
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
   expect(await here.type(order('1990-04-30'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 101 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --field reference.position_title=Nurse --field ncc_acic.date_of_birth=1990-04-30 --field ncc_acic.is_volunteer=no --field 'ncc_acic.previous_names=["Priya Rao"]' --field 'ncc_acic.residential_address={"street":"1 High St","postcode":"3000"}' --field icrc.years_of_history=5 --field icrc.annual_income=85000.5
     created  REQUEST_1                             RECEIVED
@@ -119,7 +119,7 @@ test('the body of an order is read from stdin or from a file, and --dry-run send
     }
     exit 0
   `)
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
   expect(await here.type('request create --file - --yes', { stdin })).toMatchInlineSnapshot(`
     $ refcheck request create --file - --yes <<EOF
     {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"}}
@@ -263,7 +263,7 @@ test('cancelling at a question or at the review sends nothing', async () => {
   expect(stderr.split('\n').at(-2)).toBe(
     `Continue from these answers with: refcheck ${create} ${priya} --default-country AU --allow-duplicate --wait`,
   )
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
 })
 
 test('--wait waits for the final status', async () => {
@@ -343,7 +343,7 @@ test('an order whose answer is lost exits with 8, is never sent again, and is re
     2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile BATCH_1
     exit 2
   `)
-  expect(posts(here)).toHaveLength(1)
+  expect(listPosts(here)).toHaveLength(1)
   expect(await here.type('request list --status unknown')).toMatchInlineSnapshot(`
     $ refcheck request list --status unknown
     REQUEST ID  STATUS   ORDERED AT  NAME        PACKAGE
@@ -364,7 +364,7 @@ test('a store file that is no store fails with exit 1, nothing is sent, and the 
   `)
   expect(statSync(join(here.folder, 'notes.txt')).mode & 0o777).toBe(0o644)
   expect(here.read('notes.txt')).toBe('these are not the orders you are looking for')
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
 })
 
 test('messages of the service are printed without control characters', async () => {

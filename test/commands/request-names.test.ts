@@ -14,13 +14,13 @@ test('on a terminal a name or an e-mail selects the one request that it fits; se
   await orderFor(here, 'Priya')
   await here.type(orderArguments('Zoe').map((word) => (word === 'Zoe' ? 'Zoë' : word)))
   await orderFor(here, 'Abbe')
-  const show = async (words: string): Promise<string> =>
+  const readFirstName = async (words: string): Promise<string> =>
     (await here.type(`request get ${words} --jq .recipient.first_name`, { tty: true })).stdout.trim()
-  expect(await show('priya')).toBe('Priya')
-  expect(await show('PRIYA@example.com')).toBe('Priya')
-  expect(await show('zoe')).toBe('Zoë')
+  expect(await readFirstName('priya')).toBe('Priya')
+  expect(await readFirstName('PRIYA@example.com')).toBe('Priya')
+  expect(await readFirstName('zoe')).toBe('Zoë')
   // A name may also be the beginning of an id.
-  expect(await show('abbe')).toBe('Abbe')
+  expect(await readFirstName('abbe')).toBe('Abbe')
   expect((await here.type(['request', 'get', 'Zoë Example', '--quiet'], { tty: true })).code).toBe(0)
   expect((await here.type('request wait priya --for completed --quiet', { tty: true })).code).toBe(0)
   await here.clock.advance(60 * minute)
@@ -142,8 +142,8 @@ test('request get with a name reports an order with an unknown outcome, also nex
       .map((word) => word.replace('Example', 'Reis').replace('dora@', 'reis@'))
       .map((word) => (word === '+61412345678' ? '+61412345679' : word)),
   )
-  const unasked = { ...screen, tty: { stdout: true, stderr: true } }
-  expect(await here.type('request get dora', unasked)).toMatchInlineSnapshot(`
+  const withoutInput = { ...screen, tty: { stdout: true, stderr: true } }
+  expect(await here.type('request get dora', withoutInput)).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
     2> 2 orders of this store are for "dora":
     2>   Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check

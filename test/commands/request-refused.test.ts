@@ -5,7 +5,7 @@ import { type Session, session } from '../harness/session.ts'
 const create = 'request create --package 102'
 const priya = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
 
-const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
+const listPosts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
 
 test('the punctuation of a phone number is removed and reported, and a text that is no number is refused', async () => {
   const here = await session()
@@ -38,7 +38,7 @@ test('the punctuation of a phone number is removed and reported, and a text that
       2> Nothing was sent. Show the fields with: refcheck schema show 102
       exit 2
     `)
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
   expect(await here.type(`${create} ${person} --phone '+61 (412) 345-678'`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61 (412) 345-678'
     2> --phone: "+61 (412) 345-678" is sent as "+61412345678"
@@ -122,7 +122,7 @@ test('invalid bodies are refused before anything is sent', async () => {
     2> Put these values into the file, or leave out --file.
     exit 2
   `)
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
 })
 
 test('invalid flags are refused before anything is sent', async () => {
@@ -176,7 +176,7 @@ test('invalid flags are refused before anything is sent', async () => {
     2> Nothing was sent. Add --yes to order without confirmation, or --dry-run to see what would be sent.
     exit 2
   `)
-  expect(posts(here)).toEqual([])
+  expect(listPosts(here)).toEqual([])
 })
 
 test('without credits, trial or subscription the exit code is 4, and the hint names the way to fix it', async () => {

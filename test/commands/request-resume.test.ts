@@ -30,12 +30,12 @@ const requiredFields = [
   .map((each) => `--field ${each}`)
   .join(' ')
 
-const yes: Answer = { ask: /Is everything correct/, choose: /^Yes/ }
+const confirmAll: Answer = { ask: /Is everything correct/, choose: /^Yes/ }
 
-const folder = ({ env }: Session): string => join(env['REFCHECK_DATA_DIR'] ?? '', 'drafts')
-const drafts = (here: Session): string[] => {
+const draftsFolder = ({ env }: Session): string => join(env['REFCHECK_DATA_DIR'] ?? '', 'drafts')
+const listDrafts = (here: Session): string[] => {
   try {
-    return readdirSync(folder(here))
+    return readdirSync(draftsFolder(here))
   } catch {
     return []
   }
@@ -52,11 +52,12 @@ test('after Ctrl-C the answers are saved for this user and account only, and rem
     2> Your answers are kept. Continue with: refcheck request create --resume --wait
     exit 130
   `)
-  const [name = ''] = drafts(here)
-  const text = readFileSync(join(folder(here), name), 'utf8')
-  expect([statSync(join(folder(here), name)).mode & 0o777, statSync(folder(here)).mode & 0o777]).toEqual([
-    0o600, 0o700,
-  ])
+  const [name = ''] = listDrafts(here)
+  const text = readFileSync(join(draftsFolder(here), name), 'utf8')
+  expect([
+    statSync(join(draftsFolder(here), name)).mode & 0o777,
+    statSync(draftsFolder(here)).mode & 0o777,
+  ]).toEqual([0o600, 0o700])
   expect(text).not.toContain(here.env['REFCHECK_API_KEY'])
   const other = { REFCHECK_ACCOUNT: 'acme' }
   expect(await here.type('request create --resume', { answers: [], env: other })).toMatchInlineSnapshot(`
@@ -65,7 +66,7 @@ test('after Ctrl-C the answers are saved for this user and account only, and rem
     2> Begin a new order with: refcheck request create
     exit 5
   `)
-  const answers = [...contactAnswers, yes, { ask: /^Order 102/, confirm: true }]
+  const answers = [...contactAnswers, confirmAll, { ask: /^Order 102/, confirm: true }]
   expect(await here.type('request create --resume --wait', { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --resume --wait
     2> Continuing the order of Zoë O'Brien-Smith, 102 Identity check only, 2 answers, 2026-11-20 12:00 +00:00
@@ -90,7 +91,7 @@ test('after Ctrl-C the answers are saved for this user and account only, and rem
     2>   refcheck request create --package 102 --first-name Zoë --last-name 'O'\\''Brien-Smith' --email zoe@example.com --phone +61412345678 --yes
     exit 0
   `)
-  expect([drafts(here), here.ordered()]).toEqual([[], ['zoe@example.com']])
+  expect([listDrafts(here), here.ordered()]).toEqual([[], ['zoe@example.com']])
 })
 
 test('answers are stored after a refusal of the service, and removed if the user deletes them at the review', async () => {
@@ -99,7 +100,7 @@ test('answers are stored after a refusal of the service, and removed if the user
     on: 'POST /v1/requests',
     fault: { kind: 'status', status: 403, when: 'before', message: 'no credits left' },
   })
-  const answers = [...nameAnswers, ...contactAnswers, yes, { ask: /^Order 102/, confirm: true }]
+  const answers = [...nameAnswers, ...contactAnswers, confirmAll, { ask: /^Order 102/, confirm: true }]
   expect(await here.type(create, { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     ? First name (required): Zoë
@@ -122,7 +123,7 @@ test('answers are stored after a refusal of the service, and removed if the user
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 4
   `)
-  expect(drafts(here)).toHaveLength(1)
+  expect(listDrafts(here)).toHaveLength(1)
   const drop: Answer[] = [
     { ask: /Is everything correct/, choose: /delete/ },
     { ask: /^Delete all answers about Zoë/, confirm: true },
@@ -144,15 +145,15 @@ test('answers are stored after a refusal of the service, and removed if the user
     2> Cancelled; nothing was ordered, and the answers are deleted
     exit 130
   `)
-  expect([drafts(here), here.ordered()]).toEqual([[], []])
+  expect([listDrafts(here), here.ordered()]).toEqual([[], []])
 })
 
 test('an order with an unknown outcome leaves no answers to resume', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
-  const answers = [...nameAnswers, ...contactAnswers, yes, { ask: /^Order 102/, confirm: true }]
+  const answers = [...nameAnswers, ...contactAnswers, confirmAll, { ask: /^Order 102/, confirm: true }]
   const end = await here.type(create, { answers })
-  expect([end.code, drafts(here)]).toEqual([8, []])
+  expect([end.code, listDrafts(here)]).toEqual([8, []])
   expect(end.stderr).not.toContain('--resume')
 })
 
@@ -218,7 +219,7 @@ test('store purge also removes saved answers, by e-mail, by request and by age',
     }
     exit 0
   `)
-  expect(drafts(here)).toEqual([])
+  expect(listDrafts(here)).toEqual([])
 
   const id = (
     await here.type(
@@ -227,7 +228,7 @@ test('store purge also removes saved answers, by e-mail, by request and by age',
   ).json() as { request_id: string }
   await here.type(create, { answers: [...nameAnswers, mei, cancel] })
   await here.type(`store purge --request-id ${id.request_id} --yes`)
-  expect(drafts(here)).toEqual([])
+  expect(listDrafts(here)).toEqual([])
 
   await here.type(create, { answers: [...nameAnswers, mei, cancel] })
   await here.clock.advance(2 * 24 * 60 * 60 * 1000)
@@ -235,7 +236,7 @@ test('store purge also removes saved answers, by e-mail, by request and by age',
     "Removed personal data of 0 rows, 0 events and 1 draft.
     "
   `)
-  expect(drafts(here)).toEqual([])
+  expect(listDrafts(here)).toEqual([])
 })
 
 test('an earlier order is reported as soon as the person is known, before the other questions', async () => {
@@ -243,13 +244,16 @@ test('an earlier order is reported as soon as the person is known, before the ot
   await here.type(
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
   )
-  const same: Answer[] = [
+  const knownPerson: Answer[] = [
     { ask: /First name/, type: 'zoë' },
     { ask: /Last name/, type: 'Lee' },
     ...contactAnswers,
   ]
-  expect(await here.type(create, { answers: [...same, { ask: /package 102 was already/, choose: 'Leave' }] }))
-    .toMatchInlineSnapshot(`
+  expect(
+    await here.type(create, {
+      answers: [...knownPerson, { ask: /package 102 was already/, choose: 'Leave' }],
+    }),
+  ).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     ? First name (required): zoë
     ? Last name (required): Lee
@@ -334,14 +338,16 @@ test('saved answers of a person who was already ordered can be changed with --re
   await here.type(
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
   )
-  const same: Answer[] = [
+  const knownPerson: Answer[] = [
     { ask: /First name/, type: 'Zoë' },
     { ask: /Last name/, type: 'Lee' },
     ...contactAnswers,
   ]
   const refused = /^Zoë Lee: package 102 was already ordered for "zoe@example.com"/
   const cancel: Answer = { ask: refused, choose: 'Leave' }
-  expect((await here.type(create, { answers: [...same, cancel] })).stderr).toContain('Your answers are kept')
+  expect((await here.type(create, { answers: [...knownPerson, cancel] })).stderr).toContain(
+    'Your answers are kept',
+  )
   expect(await here.type('request create --resume', { answers: [cancel] })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00

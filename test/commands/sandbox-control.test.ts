@@ -8,14 +8,14 @@ import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 import { temporaryFolder } from '../harness/world.ts'
 
-async function orderIn({ type }: SandboxProcess): Promise<string> {
+async function createOrder({ type }: SandboxProcess): Promise<string> {
   const outcome = await type(orderArguments('Priya', ['--yes', '--json']))
   return (outcome.json() as { request_id: string }).request_id
 }
 
 test('with --clock manual, requests change their status only with sandbox advance', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
-  const id = await orderIn(here)
+  const id = await createOrder(here)
   const status = async (): Promise<unknown> =>
     ((await here.type(`request get ${id} --json`)).json() as { status: string }).status
   expect(await status()).toBe('RECEIVED')
@@ -42,7 +42,7 @@ test('with --clock manual, requests change their status only with sandbox advanc
 test('with --data the state of a sandbox is still there after a kill', async () => {
   const data = join(temporaryFolder(), 'state')
   const first = await sandboxProcess(['--data', data])
-  const request_id = await orderIn(first)
+  const request_id = await createOrder(first)
   first.process.child.kill('SIGKILL')
   await first.process.ended
   const second = await sandboxProcess(['--data', data])
@@ -51,7 +51,7 @@ test('with --data the state of a sandbox is still there after a kill', async () 
 
 test('sandbox restore restores the state of a snapshot after a reset', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
-  await orderIn(here)
+  await createOrder(here)
   here.write('before.json', (await here.type('sandbox snapshot --json')).stdout)
   expect(await here.all(['sandbox reset', 'sandbox restore before.json'])).toMatchInlineSnapshot(`
     $ refcheck sandbox reset
@@ -79,7 +79,7 @@ test('sandbox inject sets a scenario for the next request or a fault for calls, 
     Injected: {"scenario":"declined"}
     exit 0
   `)
-  const id = await orderIn(here)
+  const id = await createOrder(here)
   await here.type('sandbox advance 2h')
   expect((await here.type(`request get ${id} --json`)).json()).toMatchObject({ status: 'CANCELLED' })
   const fault = '{"kind":"status","status":403,"when":"before"}'

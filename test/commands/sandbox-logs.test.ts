@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
 import { sandboxProcess } from '../harness/parallel-program.ts'
-import { handlerApp } from '../harness/listening-session.ts'
+import { startHandlerApp } from '../harness/listening-session.ts'
 import { orderArguments } from '../harness/people.ts'
 
 test('sandbox logs --bodies shows requests and answers with keys and secrets masked, also a key of another service', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
-  const app = await handlerApp()
+  const app = await startHandlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   await here.type(orderArguments('Priya', ['--yes']))
   await here.type('sandbox advance 2h')

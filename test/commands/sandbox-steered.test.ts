@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
 import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
-import { handlerApp } from '../harness/listening-session.ts'
+import { startHandlerApp } from '../harness/listening-session.ts'
 import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
@@ -19,12 +19,12 @@ interface Entry {
   outcome: string
 }
 
-const logOf = async ({ type }: SandboxProcess): Promise<Entry[]> =>
+const readLog = async ({ type }: SandboxProcess): Promise<Entry[]> =>
   (await type('sandbox logs --json')).json() as Entry[]
 
 test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and sandbox redeliver repeats an event', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
-  const app = await handlerApp()
+  const app = await startHandlerApp()
   expect(await here.all(['sandbox logs', ['sandbox', 'set', 'webhook-url', app.url]])).toMatchInlineSnapshot(`
     $ refcheck sandbox logs
     Nothing has happened yet. Follow it with: refcheck sandbox logs --follow
@@ -48,7 +48,7 @@ test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and san
     HH:MM:SS  event ID_3                                  COMPLETED: 204
     exit 0
   `)
-  const last = (await logOf(here)).findLast(({ kind }) => kind === 'delivery')
+  const last = (await readLog(here)).findLast(({ kind }) => kind === 'delivery')
   expect(last).toMatchObject({ status: 'COMPLETED', outcome: '204', attempt: 1 })
   expect(await here.type(['sandbox', 'redeliver', last?.delivery_id ?? ''])).toMatchInlineSnapshot(`
     $ refcheck sandbox redeliver ID_3
@@ -59,12 +59,12 @@ test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and san
   app.answers.push(503)
   const again = await here.type(['sandbox', 'redeliver', last?.request_id ?? '', '--json'])
   expect(again.json()).toMatchObject({ request_id: last?.request_id, status: 'COMPLETED', outcome: '503' })
-  expect(app.taken.map(({ body }) => (JSON.parse(body) as { status: string }).status)).toEqual([
+  expect(app.acceptedDeliveries.map(({ body }) => (JSON.parse(body) as { status: string }).status)).toEqual([
     'IN_PROGRESS',
     'COMPLETED',
     'COMPLETED',
   ])
-  expect(app.taken[2]).toEqual(app.taken[1])
+  expect(app.acceptedDeliveries[2]).toEqual(app.acceptedDeliveries[1])
   expect(
     await here.all([
       'sandbox set webhook-url none',
@@ -248,10 +248,10 @@ test('with a latency fault the order is accepted, and its answer is sent later',
     const state = (await here.type('sandbox status --json')).json() as { requests: { RECEIVED: number } }
     requests = state.requests.RECEIVED
   }
-  expect(await logOf(here)).not.toContainEqual(expect.objectContaining({ kind: 'call', status: 201 }))
+  expect(await readLog(here)).not.toContainEqual(expect.objectContaining({ kind: 'call', status: 201 }))
   await here.type('sandbox advance 3s')
   expect((await ordering).code).toBe(0)
-  expect((await logOf(here)).at(-1)).toMatchObject({ status: 201, fault: 'latency' })
+  expect((await readLog(here)).at(-1)).toMatchObject({ status: 201, fault: 'latency' })
 })
 
 test('a sandbox that other machines can reach requires the control token', async () => {
@@ -341,11 +341,11 @@ test('a sandbox with --seed that other machines can reach warns that its keys ca
 
 test('each start of a sandbox that other machines can reach has another key and webhook secret', async () => {
   const flags = ['sandbox', 'start', '--port', '0', '--json', '--public-url', 'https://sandbox.example']
-  const secretsOf = async () => {
+  const startAndReadSecrets = async () => {
     const running = start(flags, emptyEnv(temporaryFolder()))
     const { api_key, webhook_secret } = JSON.parse(await running.until('\n')) as Record<string, string>
     return [api_key, webhook_secret]
   }
-  const [one, other] = [await secretsOf(), await secretsOf()]
+  const [one, other] = [await startAndReadSecrets(), await startAndReadSecrets()]
   expect(new Set([...one, ...other]).size).toBe(4)
 })

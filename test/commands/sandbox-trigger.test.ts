@@ -4,12 +4,12 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { signingKey, verify } from '../../src/contract/signature.ts'
 import { sandboxProcess } from '../harness/parallel-program.ts'
-import { handlerApp } from '../harness/listening-session.ts'
+import { startHandlerApp } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
 
 /** Returns the statuses that a receiver accepted, in the order of their arrival. */
-const statusesOf = (taken: readonly { body: string }[]): string[] =>
-  taken.map(({ body }) => (JSON.parse(body) as { status: string }).status)
+const readStatuses = (acceptedDeliveries: readonly { body: string }[]): string[] =>
+  acceptedDeliveries.map(({ body }) => (JSON.parse(body) as { status: string }).status)
 
 test('sandbox trigger without a story lists the stories, and needs no sandbox', async () => {
   const here = await session({ newcomer: true })
@@ -59,7 +59,7 @@ test('each story delivers the signed events of one request in its order, and the
   const key = signingKey(here.address['webhook_secret'] ?? '')
   const ends = new Map<string, string>()
   for (const [story, statuses, end] of stories) {
-    const app = await handlerApp()
+    const app = await startHandlerApp()
     const step = await here.type(['sandbox', 'trigger', story, '--to', app.url, '--json'])
     expect(step.code).toBe(0)
     const ms = expect.any(Number) as number
@@ -68,8 +68,8 @@ test('each story delivers the signed events of one request in its order, and the
     const answered = { signature: 'good', http_status: 204, failure: null, ms }
     const deliveries = statuses.map((status) => ({ status, ...answered }))
     expect(played).toEqual({ story, request_id, deliveries })
-    expect(statusesOf(app.taken)).toEqual(statuses)
-    for (const { body, signature } of app.taken) {
+    expect(readStatuses(app.acceptedDeliveries)).toEqual(statuses)
+    for (const { body, signature } of app.acceptedDeliveries) {
       expect(verify(Buffer.from(body), signature, key)).toBe(true)
       const event = JSON.parse(body) as { request_id: string; status: string; error_reason?: string }
       expect(event.request_id).toBe(played.request_id)
@@ -87,7 +87,7 @@ test('each story delivers the signed events of one request in its order, and the
 
 test('sandbox trigger prints the answer to each event, and exits with 10 if the receiver accepts a forged event', async () => {
   const here = await sandboxProcess()
-  const app = await handlerApp()
+  const app = await startHandlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   // Delivers to the webhook URL of the sandbox. The receiver answers as if it verified signatures.
   app.answers.push(401, 204, 401, 204, 401, 204)

@@ -10,15 +10,15 @@ import { session } from '../harness/session.ts'
 const stores = ['SQLite', 'PostgreSQL'] as const
 
 const header = 'first_name,last_name,email,phone'
-const single = (first: string, email: string, phone: string): string =>
+const createOrderLine = (first: string, email: string, phone: string): string =>
   `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
 
 test.each(stores)(
   'a release covers the order that is shown with the row, and no other order (%s)',
   async (store) => {
     const { type, all, folder, ordered } = await session({ store })
-    const office = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
-    const rows = [office('Ann', '+61400000911'), office('Bob', '+61400000912')]
+    const createOfficeRow = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
+    const rows = [createOfficeRow('Ann', '+61400000911'), createOfficeRow('Bob', '+61400000912')]
     writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
     const first = await type('batch run people.csv --package 102 --yes --json')
     const { batch_id } = first.json() as { batch_id: string }
@@ -26,7 +26,7 @@ test.each(stores)(
     await type(`batch resume ${batch_id} --yes`)
     expect(ordered()).toHaveLength(2)
     // Ann again, with a corrected phone. The first release covers only the shown order, so Bob’s order still holds the row.
-    writeFileSync(join(folder, 'more.csv'), `${header}\n${office('Ann', '+61400000919')}\n`)
+    writeFileSync(join(folder, 'more.csv'), `${header}\n${createOfficeRow('Ann', '+61400000919')}\n`)
     const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
     const release = `batch release ${held.batch_id} --row 1`
     expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
@@ -75,7 +75,7 @@ test.each(stores)(
     await type('batch run people.csv --package 102 --yes --shared office@example.com')
     expect(ordered()).toHaveLength(2)
     if (store === 'PostgreSQL') await setSameTime(env['REFCHECK_STORE'] ?? '')
-    const line = single('Cyd', 'office@example.com', '+61400000913')
+    const line = createOrderLine('Cyd', 'office@example.com', '+61400000913')
     const yes = { ask: /Order anyway/, confirm: true }
     const no = { ask: /Order anyway/, confirm: false }
     expect(await type(line, { answers: [yes, no] })).toMatchInlineSnapshot(`

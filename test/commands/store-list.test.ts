@@ -14,13 +14,13 @@ import {
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-const logsOf = ({ folder }: Session): string => join(folder, 'config', 'attempts')
+const attemptsFolder = ({ folder }: Session): string => join(folder, 'config', 'attempts')
 
 describe('a store with attempts and no log', () => {
   test('is closed, and orders again after --accept-older', async () => {
     const here = await sessionWithPeople(4)
     await here.type(batchRunLine(' --max 2'))
-    rmSync(logsOf(here), { recursive: true })
+    rmSync(attemptsFolder(here), { recursive: true })
     expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2> Error: the store "HOME/data/ledger.sqlite" is closed: the log of its attempts is missing
@@ -54,7 +54,7 @@ describe('a store with attempts and no log', () => {
       2> Leave Ana Row3 (line 4) out: refcheck batch cancel BATCH_1 --row 3
       exit 10
     `)
-    expect(readdirSync(logsOf(here))).toHaveLength(1)
+    expect(readdirSync(attemptsFolder(here))).toHaveLength(1)
   })
 })
 
@@ -62,7 +62,7 @@ test('if the settings folder cannot be written, the attempt log is next to the s
   const here = await sessionWithPeople()
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   // No user can create a folder at the path of a file.
-  copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
+  copyFileSync(join(here.folder, 'people.csv'), attemptsFolder(here))
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   expect(readdirSync(`${storePathOf(here)}.attempts`)).toHaveLength(1)
   removeStore(here)
@@ -74,7 +74,7 @@ test('without a folder for the attempt log nothing is sent, unless --without-lis
   const here = await sessionWithPeople(4)
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   mkdirSync(join(here.folder, 'data'), { mode: 0o700 })
-  copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
+  copyFileSync(join(here.folder, 'people.csv'), attemptsFolder(here))
   copyFileSync(join(here.folder, 'people.csv'), `${storePathOf(here)}.attempts`)
   expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
@@ -109,7 +109,7 @@ test('without a folder for the attempt log nothing is sent, unless --without-lis
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
-  unlinkSync(logsOf(here))
+  unlinkSync(attemptsFolder(here))
   expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
@@ -128,7 +128,7 @@ test('without a folder for the attempt log nothing is sent, unless --without-lis
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(readdirSync(logsOf(here))).toHaveLength(1)
+  expect(readdirSync(attemptsFolder(here))).toHaveLength(1)
 })
 
 test('a store file that is renamed still uses its attempt log, and a new store can be created at the old path', async () => {

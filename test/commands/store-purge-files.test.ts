@@ -249,9 +249,9 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       files: names.map((name) => join(here.folder, name)),
       reports: [{ folder: join(here.folder, 'reports'), keys }],
     }
-    const killed = () => Promise.reject(new InternalError('killed'))
+    const rejectAsKilled = () => Promise.reject(new InternalError('killed'))
     await expect(
-      store.maintenance.purge({ email: zelda }, { dryRun: false, completely: true, files }, killed),
+      store.maintenance.purge({ email: zelda }, { dryRun: false, completely: true, files }, rejectAsKilled),
     ).rejects.toThrow('killed')
     await store.close()
     expect(listPdfs(join(here.folder, 'reports'))).toHaveLength(2)

@@ -10,7 +10,7 @@ import { listPdfs } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
-import { machines } from './postgres/machines.ts'
+import { startMachines } from './postgres/machines.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('at-rest', 'found after a purge', {
@@ -23,7 +23,7 @@ const purge = `store purge --email ${zelda} --yes`
 const run = 'batch run people.csv --package 102 --yes'
 
 /** Returns the contents of all files below a folder. */
-function bytesOf(folder: string): string {
+function readAllFiles(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
@@ -38,11 +38,11 @@ async function sessionWithZelda(name = 'people.csv'): Promise<Session> {
   return here
 }
 
-const dataOf = ({ folder }: Session): string => join(folder, 'data')
+const dataFolder = ({ folder }: Session): string => join(folder, 'data')
 
 test('while another process reads, older pages remain and the exit code is 10; the same command again completes the purge', async () => {
   const here = await sessionWithZelda()
-  const reader = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
+  const reader = new DatabaseSync(join(dataFolder(here), 'ledger.sqlite'))
   onTestFinished(() => reader.close())
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM submissions').get()
@@ -83,7 +83,7 @@ test('while another process reads, older pages remain and the exit code is 10; t
     2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files
     exit 0
   `)
-  expect(bytesOf(dataOf(here))).not.toContain('zelda')
+  expect(readAllFiles(dataFolder(here))).not.toContain('zelda')
 }, 30_000)
 
 test('the name of a file that contains the person’s name is removed, although other people of the file are not', async () => {
@@ -102,7 +102,7 @@ test('the name of a file that contains the person’s name is removed, although 
     BATCH_1                               a file  2026-11-20  3 of 3   0         done
     exit 0
   `)
-  expect(bytesOf(dataOf(here)).toLowerCase()).not.toContain('zelda')
+  expect(readAllFiles(dataFolder(here)).toLowerCase()).not.toContain('zelda')
 })
 
 test('report sync downloads no report of a purged person', async () => {
@@ -154,7 +154,7 @@ test('a re-read of a purged person’s request and another event of it store not
     run,
   ]) {
     await here.type(line)
-    expect(bytesOf(dataOf(here)).toLowerCase()).not.toContain('zelda')
+    expect(readAllFiles(dataFolder(here)).toLowerCase()).not.toContain('zelda')
   }
   expect(here.ordered()).toHaveLength(3)
 })
@@ -210,13 +210,13 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
 
 test('--completely leaves no fingerprint in the store and in the attempt log', async () => {
   const here = await sessionWithZelda()
-  const database = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
+  const database = new DatabaseSync(join(dataFolder(here), 'ledger.sqlite'))
   const { fingerprint } = database
     .prepare('SELECT person_print AS fingerprint FROM submissions WHERE email = ?')
     .get(zelda) as { fingerprint: string }
   database.close()
   const attempts = join(here.folder, 'config', 'attempts')
-  expect(bytesOf(attempts)).toContain(fingerprint)
+  expect(readAllFiles(attempts)).toContain(fingerprint)
   expect(await here.type(`${purge} --completely`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes --completely
     Removed personal data of 1 row and 0 events.
@@ -226,8 +226,8 @@ test('--completely leaves no fingerprint in the store and in the attempt log', a
     2> Delete them yourself: another purge may not find them.
     exit 0
   `)
-  expect(bytesOf(attempts)).not.toContain(fingerprint)
-  expect(bytesOf(dataOf(here))).not.toContain(fingerprint)
+  expect(readAllFiles(attempts)).not.toContain(fingerprint)
+  expect(readAllFiles(dataFolder(here))).not.toContain(fingerprint)
   // After that an old file orders the person again. The store is still sound.
   peopleFile(here.folder, [zelda], 'again.csv')
   expect(await here.all(['store check', 'batch run again.csv --package 102 --yes'])).toMatchInlineSnapshot(`
@@ -267,8 +267,8 @@ test('--completely in a store that never ordered removes nothing and does not fa
 })
 
 test('--completely with a store that two machines share: each removes the fingerprints from its own attempt log', async () => {
-  const here = await machines(2)
-  const logs = (machine: string) => bytesOf(join(here.folder, machine, 'config', 'attempts'))
+  const here = await startMachines(2)
+  const logs = (machine: string) => readAllFiles(join(here.folder, machine, 'config', 'attempts'))
   const stored = async (column: string) =>
     (await queryDatabase(here.storeUrl, `SELECT ${column} AS is FROM refcheck.submissions`)) as {
       is: string

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import {
   copyDataFolder,
-  orderedTwice,
+  listEmailsOrderedTwice,
   sessionWithPeople,
   removeStore,
   runAndMeanwhile,
@@ -139,7 +139,7 @@ test('a store restored from before two orders is closed; after --accept-older th
     2> Follow it with: refcheck request wait REQUEST_4
     exit 0
   `)
-  expect(orderedTwice(here)).toEqual([])
+  expect(listEmailsOrderedTwice(here)).toEqual([])
 })
 
 test('a backup made at order 16 of a running batch is restored: later orders are unknown, and no person is ordered twice', async () => {
@@ -279,7 +279,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
-  expect(orderedTwice(here)).toEqual([])
+  expect(listEmailsOrderedTwice(here)).toEqual([])
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
@@ -353,7 +353,7 @@ describe('while a run waits for its quota, an older data folder', () => {
     expect((await here.type('store check')).code).toBe(1)
     expect((await here.type('store check --accept-older --yes')).code).toBe(0)
     await here.type(batchRunLine())
-    expect(orderedTwice(here)).toEqual([])
+    expect(listEmailsOrderedTwice(here)).toEqual([])
   })
 
   test('is reported with --restored: nothing more is sent, and the run states this', async () => {
@@ -371,7 +371,7 @@ describe('while a run waits for its quota, an older data folder', () => {
     await runUntilRestored(here, prepareCopyOver(here))
     await here.type('store check --accept-older --yes')
     await here.type(batchRunLine())
-    expect(orderedTwice(here)).toEqual([])
+    expect(listEmailsOrderedTwice(here)).toEqual([])
   })
 })
 
@@ -391,5 +391,5 @@ test('after a data folder from before batch move is restored, no person is order
   await here.type(`batch run people.csv --package ${successor} --yes --ignore-results`)
   await here.type(`batch move ${batch?.batch_id} --package ${successor}`)
   await here.type(`batch resume ${batch?.batch_id} --yes`)
-  expect(orderedTwice(here)).toEqual([])
+  expect(listEmailsOrderedTwice(here)).toEqual([])
 })

@@ -27,7 +27,7 @@ import { type Session, session } from '../harness/session.ts'
 const day = 86_400_000
 
 /** Returns the contents of all files below a folder. */
-function bytesOf(folder: string): string {
+function readAllFiles(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
@@ -151,7 +151,7 @@ test('store backup refuses a database URL, whose password would become the name 
   expect(readdirSync(folder)).toEqual(before)
 })
 
-async function storeIn(folder: string): Promise<Store> {
+async function openStoreIn(folder: string): Promise<Store> {
   const store = await openStore({
     chosen: join(folder, 'data', 'ledger.sqlite'),
     paths: { config: folder, data: join(folder, 'data') },
@@ -179,7 +179,7 @@ test.each(['777', '775'])('a backup into a folder of mode %s is refused', async 
 
 test('a failed backup leaves no file, because an incomplete copy would lack people', async () => {
   const { type, folder } = await sessionWithZelda()
-  const store = await storeIn(folder)
+  const store = await openStoreIn(folder)
   const copying = store.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
   await expect(copying).rejects.toThrow('it already exists')
@@ -189,7 +189,7 @@ test('a failed backup leaves no file, because an incomplete copy would lack peop
 
 test('a backup is made in a private folder, so that no other account can replace it', async () => {
   const { type, folder } = await sessionWithZelda()
-  const store = await storeIn(folder)
+  const store = await openStoreIn(folder)
   const partial = join(folder, 'copy.sqlite.partial')
   const copying = store.backup(join(folder, 'copy.sqlite'))
   const partialStat = statSync(partial)
@@ -263,7 +263,7 @@ test('a purged person is in no file of the store, and is still not ordered twice
   const receiver = await startListener(here)
   await postDelivery(receiver.url, env['REFCHECK_WEBHOOK_SECRET'] ?? '', { body: eventBody(id, 'PARTIAL') })
   await receiver.stop()
-  expect(bytesOf(join(folder, 'data'))).toContain('zelda@example.com')
+  expect(readAllFiles(join(folder, 'data'))).toContain('zelda@example.com')
   const purge = 'store purge --email Zelda@example.com'
   expect(await type(`${purge} --dry-run`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --dry-run
@@ -288,7 +288,7 @@ test('a purged person is in no file of the store, and is still not ordered twice
     2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files
     exit 0
   `)
-  expect(bytesOf(join(folder, 'data'))).not.toContain('zelda')
+  expect(readAllFiles(join(folder, 'data'))).not.toContain('zelda')
   expect(await type(`${purge} --yes --json`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --yes --json
     {
@@ -378,7 +378,7 @@ test('store purge --older-than removes finished requests, and no unfinished ones
     Removed personal data of 2 rows and 0 events.
     exit 0
   `)
-  expect(bytesOf(join(folder, 'data'))).toContain('a2@example.com')
+  expect(readAllFiles(join(folder, 'data'))).toContain('a2@example.com')
 })
 
 test('store purge removes no row with an unknown outcome, and requires a selection', async () => {
@@ -389,7 +389,7 @@ test('store purge removes no row with an unknown outcome, and requires a selecti
     Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.
     exit 0
   `)
-  expect(bytesOf(join(folder, 'data'))).toContain('zelda')
+  expect(readAllFiles(join(folder, 'data'))).toContain('zelda')
   expect(await type('store purge --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --yes
     2> Error: --email, --request-id or --older-than is required, as no retention is set

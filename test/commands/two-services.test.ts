@@ -18,12 +18,13 @@ recordForFaultTable('services', 'mixed')
 const hourMs = 3_600_000
 
 /** Returns a signed event. It is valid for both services, because they have the same secret. */
-function delivery({ sandbox }: Session, request_id: string, status: string, error_reason?: string) {
+function createDelivery({ sandbox }: Session, request_id: string, status: string, error_reason?: string) {
   const body = JSON.stringify({ event: 'request.updated', request_id, status, error_reason })
   return { body, signature: sign(Buffer.from(body), signingKey(sandbox.credentials.webhookSecret)) }
 }
 
-const eventLine = (...event: Parameters<typeof delivery>): string => JSON.stringify(delivery(...event))
+const createEventLine = (...event: Parameters<typeof createDelivery>): string =>
+  JSON.stringify(createDelivery(...event))
 
 const otherPackages = `
 organisations:
@@ -36,7 +37,7 @@ organisations:
 `
 
 /** Returns the first name that the manifest has for each file. Expects that the files exist and differ. */
-function filedFor({ folder }: Session): string[] {
+function readFiledNames({ folder }: Session): string[] {
   const path = join(folder, 'reports')
   const records = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as {
     first_name: string | null
@@ -63,9 +64,9 @@ test('if a restarted sandbox repeats the ids of checks, each report is filed und
     2> In reports: 1 stored, 1 already there, 0 requests not finished
     exit 0
   `)
-  expect(filedFor(here)).toEqual(['Ann', 'Bob'])
+  expect(readFiledNames(here)).toEqual(['Ann', 'Bob'])
   expect((await here.type(`report download ${annsCheck?.id} --output reports`)).code).toBe(0)
-  expect(filedFor(here)).toEqual(['Ann', 'Bob', 'unknown'])
+  expect(readFiledNames(here)).toEqual(['Ann', 'Bob', 'unknown'])
 })
 
 test('reports of two services with the same ids are filed in one folder, each under its own person', async () => {
@@ -81,7 +82,7 @@ test('reports of two services with the same ids are filed in one folder, each un
     2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
-  expect(filedFor(here)).toEqual(['Ann', 'Bob'])
+  expect(readFiledNames(here)).toEqual(['Ann', 'Bob'])
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> In reports: 0 stored, 1 already there, 0 requests not finished
@@ -164,7 +165,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
 
   test('an event of one service does not change a request of the other, and is no duplicate of its event', async () => {
     const here = await orderAtBoth()
-    here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'the referee did not answer'))
+    here.write('events.ndjson', createEventLine(here, here.id, 'ERROR', 'the referee did not answer'))
     const imported = await here.typeAtOther('webhook events import events.ndjson --json')
     expect(imported.json()).toMatchObject({ added: 1 })
     expect(await here.type('request list --columns first_name,status,error_reason')).toMatchInlineSnapshot(`
@@ -174,7 +175,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
       Bob         ERROR     the referee did not answer
       exit 0
     `)
-    here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'cancelled by the provider'))
+    here.write('events.ndjson', createEventLine(here, here.id, 'ERROR', 'cancelled by the provider'))
     expect((await here.type('webhook events import events.ndjson --json')).json()).toMatchObject({ added: 1 })
     expect((await here.type('request list --csv --columns first_name,status,error_reason')).stdout).toBe(
       'first_name,status,error_reason\nAnn,ERROR,cancelled by the provider\nBob,ERROR,the referee did not answer\n',
@@ -184,11 +185,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
   test('an event of one service is stored even if the person with the same request id at the other service was purged', async () => {
     const here = await orderAtBoth()
     await here.type('store purge --email ann@example.com --yes')
-    here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'for Bob only'))
+    here.write('events.ndjson', createEventLine(here, here.id, 'ERROR', 'for Bob only'))
     await here.typeAtOther('webhook events import events.ndjson')
     const listed = (await here.typeAtOther('request list --json')).json() as Record<string, unknown>[]
     expect(listed.map(({ error_reason }) => error_reason)).toContain('for Bob only')
-    const annsEvent = eventLine(here, here.id, 'ERROR', 'for Ann only')
+    const annsEvent = createEventLine(here, here.id, 'ERROR', 'for Ann only')
     here.write('events.ndjson', annsEvent)
     await here.type('webhook events import events.ndjson')
     expect((await here.type('request list --json')).stdout).not.toContain('for Ann only')
@@ -197,7 +198,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
   test('a receiver stores its events for the service of its profile', async () => {
     const here = await orderAtBoth()
     const receiver = await startListening({ type: here.typeAtOther }, ['--max-events', '1'])
-    const { body, signature } = delivery(here, here.id, 'COMPLETED')
+    const { body, signature } = createDelivery(here, here.id, 'COMPLETED')
     await fetch(receiver.url, { method: 'POST', headers: { [signatureHeader]: signature }, body })
     expect((await receiver.ended).code).toBe(0)
     expect(await here.statuses()).toEqual([
@@ -208,7 +209,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
 
   test('an event without a known service changes the requests of both services', async () => {
     const here = await orderAtBoth()
-    here.write('events.ndjson', eventLine(here, here.id, 'PARTIAL'))
+    here.write('events.ndjson', createEventLine(here, here.id, 'PARTIAL'))
     await here.type('webhook events import events.ndjson', { exported: { REFCHECK_BASE_URL: '' } })
     expect((await here.statuses()).map(([, status]) => status)).toEqual(['PARTIAL', 'PARTIAL'])
   })
@@ -216,7 +217,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
   test('a request that an event of one service names is not read at the other', async () => {
     const here = await orderAtBoth()
     const foreignId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-    here.write('events.ndjson', eventLine(here, foreignId, 'PARTIAL'))
+    here.write('events.ndjson', createEventLine(here, foreignId, 'PARTIAL'))
     await here.typeAtOther('webhook events import events.ndjson')
     const calls = here.calls().length
     await here.type('batch reconcile')
@@ -231,7 +232,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     expect((await here.type(orderArguments('Ann'))).code).toBe(8)
     await here.typeAtOther(orderArguments('Bob'))
     const id = here.sandbox.requests()[0]?.request_id ?? ''
-    here.write('events.ndjson', eventLine(here, id, 'IN_PROGRESS'))
+    here.write('events.ndjson', createEventLine(here, id, 'IN_PROGRESS'))
     await here.type('webhook events import events.ndjson')
     expect((await here.type('batch reconcile --json')).json()).toMatchObject({
       settled: [{ request_id: id }],
@@ -332,7 +333,7 @@ test('store purge --request-id removes the person of one service, and no person 
   await here.typeAtOther('report sync --output reports')
   const purge = ['store', 'purge', '--request-id', String(id), '--yes', '--delete-files']
   expect((await here.type(purge)).stdout).toContain('Removed personal data of 1 row')
-  expect(filedFor(here)).toEqual(['Bob'])
+  expect(readFiledNames(here)).toEqual(['Bob'])
   const names = (await here.typeAtOther('request list --json')).stdout
   expect(names).toContain('Bob')
   expect(names).not.toContain('Ann')

@@ -2,23 +2,23 @@ import { expect, test } from 'vitest'
 
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME, TIME_OF_DAY } from '../harness/filters.ts'
-import { handlerApp, startListening } from '../harness/listening-session.ts'
+import { startHandlerApp, startListening } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('poison', 'blocked for ever')
 
-const one = requestIds[0] as string
+const firstRequestId = requestIds[0] as string
 
 test('an event that no handler accepts is dropped after --max-attempts or by webhook events drop, and stays stored', async () => {
   const here = await session({ filters: [TIME, TIME_OF_DAY] })
   const secret = here.sandbox.credentials.webhookSecret
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   handler.answers = [500, 500]
   const forwarding = ['--forward-to', handler.url, '--max-attempts', '2', '--max-events', '2']
   const receiver = await startListening(here, forwarding)
   for (const status of ['PARTIAL', 'COMPLETED'])
-    await postDelivery(receiver.url, secret, { body: eventBody(one, status) })
+    await postDelivery(receiver.url, secret, { body: eventBody(firstRequestId, status) })
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://127.0.0.1:PORT_1/hooks --max-attempts 2 --max-events 2
     2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C stops it).
@@ -115,7 +115,7 @@ test('an event that no handler accepts is dropped after --max-attempts or by web
     2> Nothing is forwarded without one of them.
     exit 2
   `)
-  expect(handler.taken.map(({ body }) => body)).toEqual([eventBody(one, 'COMPLETED')])
+  expect(handler.acceptedDeliveries.map(({ body }) => body)).toEqual([eventBody(firstRequestId, 'COMPLETED')])
 })
 
 test('an event about a removed person is not forwarded', async () => {
@@ -129,7 +129,7 @@ test('an event about a removed person is not forwarded', async () => {
     body: eventBody(id, 'IN_PROGRESS'),
   })
   await receiver.stop()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   expect(await here.all([`webhook events replay 1 --to ${handler.url}`, 'webhook events replay 1']))
     .toMatchInlineSnapshot(`
     $ refcheck webhook events replay 1 --to http://127.0.0.1:PORT_2/hooks
@@ -142,5 +142,5 @@ test('an event about a removed person is not forwarded', async () => {
     2> Nothing was forwarded: of such an event only the status is kept.
     exit 2
   `)
-  expect(handler.taken).toEqual([])
+  expect(handler.acceptedDeliveries).toEqual([])
 })

@@ -2,18 +2,22 @@ import { expect, test } from 'vitest'
 
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME } from '../harness/filters.ts'
-import { handlerApp, startListening } from '../harness/listening-session.ts'
+import { startHandlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
 import { sign, signingKey } from '../../src/contract/signature.ts'
 import { importEvents } from '../../src/usecases/webhook/inbox.ts'
 
-const [one, two] = requestIds as [string, string]
+const [firstRequestId, secondRequestId] = requestIds as [string, string]
 
 /** Starts a session with three received events of two requests. */
 async function sessionWithEvents(): Promise<Session> {
   const here = await session({ filters: [TIME] })
   const receiver = await startListening(here)
-  const bodies = [eventBody(one, 'PARTIAL'), eventBody(two, 'PARTIAL'), eventBody(two, 'COMPLETED')]
+  const bodies = [
+    eventBody(firstRequestId, 'PARTIAL'),
+    eventBody(secondRequestId, 'PARTIAL'),
+    eventBody(secondRequestId, 'COMPLETED'),
+  ]
   for (const body of bodies)
     await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body })
   await receiver.stop()
@@ -32,7 +36,7 @@ test('webhook events list selects by status, request and time, and webhook event
     await here.all([
       `webhook events list ${columns}`,
       `webhook events list --status completed ${columns}`,
-      `webhook events list --request-id ${two} ${columns}`,
+      `webhook events list --request-id ${secondRequestId} ${columns}`,
       'webhook events list --since 1h --columns id,status',
       'webhook events list --until 1h',
       'webhook events show 3',
@@ -149,11 +153,11 @@ test('exported events can be verified and imported into another store; a forged 
 test('a log of 2,500 events is added in transactions of at most 1,000, and nothing is added if one line is forged', async () => {
   const here = await session()
   const secret = here.sandbox.credentials.webhookSecret
-  const lineOf = (number: number): string => {
+  const createLine = (number: number): string => {
     const body = `{"event":"request.updated","request_id":"${number}","status":"PARTIAL"}`
     return JSON.stringify({ body, signature: sign(Buffer.from(body), signingKey(secret)) })
   }
-  const lines = Array.from({ length: 2_500 }, (_, number) => lineOf(number))
+  const lines = Array.from({ length: 2_500 }, (_, number) => createLine(number))
   const added: number[] = []
   const inbox = {
     add: async (events: readonly unknown[]) => {
@@ -162,7 +166,7 @@ test('a log of 2,500 events is added in transactions of at most 1,000, and nothi
     },
   }
   const options = { key: signingKey(secret), baseUrl: undefined, now: 0, name: 'log.ndjson' }
-  const forged = [...lines.slice(0, -1), lineOf(1).replace('PARTIAL', 'ERROR')]
+  const forged = [...lines.slice(0, -1), createLine(1).replace('PARTIAL', 'ERROR')]
   await expect(importEvents(inbox, Buffer.from(forged.join('\n')), options)).rejects.toThrow('line 2500')
   expect(added).toEqual([])
   expect(await importEvents(inbox, Buffer.from(lines.join('\n')), options)).toEqual({
@@ -175,16 +179,16 @@ test('a log of 2,500 events is added in transactions of at most 1,000, and nothi
 
 test('webhook events replay delivers events to a handler in the given order', async () => {
   const here = await sessionWithEvents()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   expect(await here.type(`webhook events replay 3 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook events replay 3 1 --to http://127.0.0.1:PORT_2/hooks
     event 3: taken (204)
     event 1: taken (204)
     exit 0
   `)
-  expect(handler.taken.map(({ body }) => body)).toEqual([
-    eventBody(two, 'COMPLETED'),
-    eventBody(one, 'PARTIAL'),
+  expect(handler.acceptedDeliveries.map(({ body }) => body)).toEqual([
+    eventBody(secondRequestId, 'COMPLETED'),
+    eventBody(firstRequestId, 'PARTIAL'),
   ])
   handler.answers = [500]
   expect(await here.type(`webhook events replay 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
@@ -198,7 +202,7 @@ test('webhook events replay delivers events to a handler in the given order', as
 
 test('an imported event has the time at which it was captured', async () => {
   const here = await session()
-  const body = eventBody(one)
+  const body = eventBody(firstRequestId)
   const signature = sign(Buffer.from(body), signingKey(here.sandbox.credentials.webhookSecret))
   here.write('captured.ndjson', JSON.stringify({ received_at: '2020-01-02T03:04:05.000Z', body, signature }))
   await here.type('webhook events import captured.ndjson')

@@ -13,7 +13,7 @@ import { session } from '../harness/session.ts'
 const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
 
 /** Starts a handler with a certificate that no authority of this machine has signed. */
-async function securedApp(name: 'self-signed' | 'service') {
+async function startSecureHandler(name: 'self-signed' | 'service') {
   const file = (kind: string): string => readFileSync(join(vectors, `${name}.${kind}`), 'utf8')
   const signatures: string[] = []
   const server = createServer({ cert: file('pem'), key: file('key') }, (request, response) => {
@@ -32,7 +32,7 @@ test.each([
   'events are forwarded to a handler with the certificate %s, if --forward-ca is %s',
   async (name, ca) => {
     const here = await session()
-    const app = await securedApp(name)
+    const app = await startSecureHandler(name)
     const flags = ['--forward-to', app.url, '--max-events', '1']
     const receiver = await startListening(here, [...flags, '--forward-ca', join(vectors, ca)])
     expect(
@@ -48,7 +48,7 @@ test('without --forward-ca the certificate is refused, and the event is not forw
   const here = await session({
     filters: [TIME_OF_DAY, [/localhost:\d+/g, 'localhost:PORT'], [/in \d\.\d s/g, 'in # s']],
   })
-  const app = await securedApp('self-signed')
+  const app = await startSecureHandler('self-signed')
   const flags = ['--forward-to', app.url, '--max-attempts', '1', '--max-events', '1']
   const receiver = await startListening(here, flags)
   expect(

@@ -5,16 +5,16 @@ import { expect, test } from 'vitest'
 
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME, TIME_OF_DAY } from '../harness/filters.ts'
-import { handlerApp, startListening } from '../harness/listening-session.ts'
+import { startHandlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('children', 'keys passed on', { titles: /exec gets/ })
 
-const [one, two] = requestIds as [string, string]
+const [firstRequestId, secondRequestId] = requestIds as [string, string]
 const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
 
-interface Listed {
+interface ListedEvent {
   id: number
   request_id: string
   status: string
@@ -24,8 +24,8 @@ interface Listed {
 const listenerSession = (): Promise<Session> =>
   session({ filters: [TIME, TIME_OF_DAY, [/\S*(?=\/vectors\/)/g, 'TEST']] })
 const secretOf = ({ sandbox }: Session): string => sandbox.credentials.webhookSecret
-const inbox = async ({ type }: Session): Promise<Listed[]> =>
-  (await type('webhook events list --json')).json() as Listed[]
+const listEvents = async ({ type }: Session): Promise<ListedEvent[]> =>
+  (await type('webhook events list --json')).json() as ListedEvent[]
 
 test('a valid delivery is stored, acknowledged and reported; the same delivery again is only acknowledged', async () => {
   const here = await listenerSession()
@@ -48,14 +48,16 @@ test('a valid delivery is stored, acknowledged and reported; the same delivery a
     1   YYYY-MM-DD HH:MM +00:00  ID_1                                  PARTIAL  -
     exit 0
   `)
-  expect(await inbox(here)).toHaveLength(1)
+  expect(await listEvents(here)).toHaveLength(1)
 })
 
 test('--json prints one document per line; --max-events ends the command, and repeated events do not count', async () => {
   const here = await listenerSession()
   const receiver = await startListening(here, ['--max-events', '2', '--json'])
   for (const status of ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']) {
-    expect(await postDelivery(receiver.url, secretOf(here), { body: eventBody(one, status) })).toBe(204)
+    expect(
+      await postDelivery(receiver.url, secretOf(here), { body: eventBody(firstRequestId, status) }),
+    ).toBe(204)
   }
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --max-events 2 --json
@@ -65,7 +67,7 @@ test('--json prints one document per line; --max-events ends the command, and re
     {"id":2,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"COMPLETED","event":"request.updated","error_reason":null,"repeated":false,"oddity":null}
     exit 0
   `)
-  expect(await inbox(here)).toHaveLength(2)
+  expect(await listEvents(here)).toHaveLength(2)
 })
 
 test('a delivery without a signature, with another one, or with a prefix is refused with 401 and not stored', async () => {
@@ -84,13 +86,17 @@ test('a delivery without a signature, with another one, or with a prefix is refu
     ^C
     exit 130
   `)
-  expect(await inbox(here)).toEqual([])
+  expect(await listEvents(here)).toEqual([])
 })
 
 test('a signed body that is no known event is stored, and this is reported', async () => {
   const here = await listenerSession()
   const receiver = await startListening(here)
-  const bodies = [eventBody(one, 'SHINY'), eventBody().replace('request.updated', 'request.created'), 'hello']
+  const bodies = [
+    eventBody(firstRequestId, 'SHINY'),
+    eventBody().replace('request.updated', 'request.created'),
+    'hello',
+  ]
   for (const body of bodies) expect(await postDelivery(receiver.url, secretOf(here), { body })).toBe(204)
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
@@ -102,7 +108,7 @@ test('a signed body that is no known event is stored, and this is reported', asy
     ^C
     exit 130
   `)
-  expect(await inbox(here)).toHaveLength(3)
+  expect(await listEvents(here)).toHaveLength(3)
 })
 
 test('errors are 413 for large bodies, 404 for other paths and 405 for other methods; GET returns the health, also at /', async () => {
@@ -121,7 +127,7 @@ test('errors are 413 for large bodies, 404 for other paths and 405 for other met
   expect((await fetch(new URL('/', receiver.url), { method: 'POST', body: 'x' })).status).toBe(404)
   expect((await fetch(new URL('/out', receiver.url))).status).toBe(404)
   await receiver.stop()
-  expect(await inbox(here)).toEqual([])
+  expect(await listEvents(here)).toEqual([])
 })
 
 test('the receiver can use TLS; an invalid or missing certificate and key are refused with a message', async () => {
@@ -175,19 +181,23 @@ test('webhook listen is refused without a secret, and with forwarding over plain
 
 test('a line break in an event cannot forge a line of output', async () => {
   const here = await listenerSession()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
-  const body = JSON.stringify({ event: 'request.updated', request_id: one, status: 'X\nForwarded event 9' })
+  const body = JSON.stringify({
+    event: 'request.updated',
+    request_id: firstRequestId,
+    status: 'X\nForwarded event 9',
+  })
   await postDelivery(receiver.url, secretOf(here), { body })
   const { stderr } = await receiver.ended
-  expect(stderr.split('\n')).toContain(`Forwarded event 1 (${one} X Forwarded event 9): 204`)
+  expect(stderr.split('\n')).toContain(`Forwarded event 1 (${firstRequestId} X Forwarded event 9): 204`)
 })
 
 test('events are forwarded with their exact bytes and signature', async () => {
   const here = await listenerSession()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
-  const body = `{ "event" : "request.updated",\n "request_id":"${one}", "status":"PARTIAL" }\n`
+  const body = `{ "event" : "request.updated",\n "request_id":"${firstRequestId}", "status":"PARTIAL" }\n`
   await postDelivery(receiver.url, secretOf(here), { body })
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://127.0.0.1:PORT_1/hooks --max-events 1
@@ -196,16 +206,22 @@ test('events are forwarded with their exact bytes and signature', async () => {
     2> Forwarded event 1 (ID_1 PARTIAL): 204
     exit 0
   `)
-  expect(handler.taken).toEqual([{ body, signature: expect.stringMatching(/^[0-9a-f]{64}$/) as string }])
-  expect(await inbox(here)).toMatchObject([{ forwarded: true }])
+  expect(handler.acceptedDeliveries).toEqual([
+    { body, signature: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+  ])
+  expect(await listEvents(here)).toMatchObject([{ forwarded: true }])
 })
 
 test('a failed forward is tried again within a second, and delays only events of the same request', async () => {
   const here = await listenerSession()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   handler.answers = [503, 503]
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '3'])
-  const bodies = [eventBody(one, 'IN_PROGRESS'), eventBody(one, 'COMPLETED'), eventBody(two, 'PARTIAL')]
+  const bodies = [
+    eventBody(firstRequestId, 'IN_PROGRESS'),
+    eventBody(firstRequestId, 'COMPLETED'),
+    eventBody(secondRequestId, 'PARTIAL'),
+  ]
   for (const body of bodies) await postDelivery(receiver.url, secretOf(here), { body })
   const { code, stderr } = await receiver.ended
   expect(code).toBe(0)
@@ -213,44 +229,46 @@ test('a failed forward is tried again within a second, and delays only events of
   expect(stderr).toMatch(
     /^Could not forward event 1 \(\S+ IN_PROGRESS\): it answered 503; retrying in 0\.5 s$/m,
   )
-  const order = handler.taken.map(({ body }) => body)
-  expect(order.indexOf(eventBody(one, 'IN_PROGRESS'))).toBeLessThan(
-    order.indexOf(eventBody(one, 'COMPLETED')),
+  const order = handler.acceptedDeliveries.map(({ body }) => body)
+  expect(order.indexOf(eventBody(firstRequestId, 'IN_PROGRESS'))).toBeLessThan(
+    order.indexOf(eventBody(firstRequestId, 'COMPLETED')),
   )
   expect(order).toHaveLength(3)
 })
 
 test('after a restart, events that were not forwarded are forwarded first', async () => {
   const here = await listenerSession()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   handler.answers = Array.from({ length: 50 }, () => 503)
   const first = await startListening(here, ['--forward-to', handler.url])
-  await postDelivery(first.url, secretOf(here), { body: eventBody(one, 'PARTIAL') })
+  await postDelivery(first.url, secretOf(here), { body: eventBody(firstRequestId, 'PARTIAL') })
   await first.stop()
   handler.answers = []
   const second = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
-  await postDelivery(second.url, secretOf(here), { body: eventBody(one, 'COMPLETED') })
+  await postDelivery(second.url, secretOf(here), { body: eventBody(firstRequestId, 'COMPLETED') })
   await second.ended
-  expect(handler.taken.map(({ body }) => body)).toEqual([
-    eventBody(one, 'PARTIAL'),
-    eventBody(one, 'COMPLETED'),
+  expect(handler.acceptedDeliveries.map(({ body }) => body)).toEqual([
+    eventBody(firstRequestId, 'PARTIAL'),
+    eventBody(firstRequestId, 'COMPLETED'),
   ])
 })
 
 test('two receivers on one store forward each event once', async () => {
   const here = await listenerSession()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   const both = [
     await startListening(here, ['--forward-to', handler.url]),
     await startListening(here, ['--forward-to', handler.url]),
   ]
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
   for (const [at, status] of statuses.entries()) {
-    await postDelivery(both[at % 2]?.url ?? '', secretOf(here), { body: eventBody(one, status) })
+    await postDelivery(both[at % 2]?.url ?? '', secretOf(here), { body: eventBody(firstRequestId, status) })
   }
-  while (handler.taken.length < 3) await new Promise((resolve) => setImmediate(resolve))
+  while (handler.acceptedDeliveries.length < 3) await new Promise((resolve) => setImmediate(resolve))
   for (const each of both) await each.stop()
-  expect(handler.taken.map(({ body }) => body)).toEqual(statuses.map((status) => eventBody(one, status)))
+  expect(handler.acceptedDeliveries.map(({ body }) => body)).toEqual(
+    statuses.map((status) => eventBody(firstRequestId, status)),
+  )
 })
 
 test('--exec gets the event on its standard input, without a shell and without secrets', async () => {

@@ -10,7 +10,7 @@ import { sessionWithOrders } from '../harness/orders.ts'
 import { session, type Step } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
-const queue = 'batch queue people.csv --package 102 --yes'
+const queueLine = 'batch queue people.csv --package 102 --yes'
 
 const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string
 
@@ -71,7 +71,7 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
 test('a batch with rows that the user left out ends without a warning', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', 'not an e-mail'])
-  await type(`${queue} --on-invalid skip`)
+  await type(`${queueLine} --on-invalid skip`)
   const ended = logEntries(await type('worker --once')).find(({ event }) => event === 'batch-ended')
   const counts = { ...createEmptyCounts(), total: 2, accepted: 1, invalid: 1 }
   expect(ended).toEqual({ level: 'info', event: 'batch-ended', profile: 'default', batch_id: anyId, counts })
@@ -81,7 +81,7 @@ test('a batch with rows that the user left out ends without a warning', async ()
 test('a worker that runs again finds nothing to do', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
-  await type(queue)
+  await type(queueLine)
   await type('worker --once')
   const again = await type('worker --once')
   expect(logEntries(again).map(({ event }) => event)).toEqual(['started', 'refreshed', 'stopping', 'stopped'])
@@ -91,11 +91,11 @@ test('a worker that runs again finds nothing to do', async () => {
 test('a batch that a user runs is no longer queued for the worker', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(3))
-  await type(queue)
+  await type(queueLine)
   await type('batch run people.csv --package 102 --yes --max 1')
   await type('worker --once')
   expect(ordered()).toEqual(emails(1))
-  await type(queue)
+  await type(queueLine)
   await type('worker --once')
   expect(ordered()).toEqual(emails(3))
 })
@@ -103,7 +103,7 @@ test('a batch that a user runs is no longer queued for the worker', async () => 
 test('a batch of another account is not ordered, and a warning is logged', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(1))
-  await type(queue, { exported: { REFCHECK_ACCOUNT: 'acme' } })
+  await type(queueLine, { exported: { REFCHECK_ACCOUNT: 'acme' } })
   expect(logEntries(await type('worker --once'))).toContainEqual(
     expect.objectContaining({
       level: 'warn',
@@ -117,7 +117,7 @@ test('a batch of another account is not ordered, and a warning is logged', async
 test('a batch that halts because orders are refused stays queued, and is ordered later', async () => {
   const { type, folder, sandbox, clock, ordered } = await session()
   peopleFile(folder, emails(2))
-  await type(queue)
+  await type(queueLine)
   sandbox.setCredits(0)
   const log = logEntries(await type('worker --once'))
   const ended = log.find(({ event }) => event === 'batch-ended')
@@ -143,7 +143,7 @@ test('worker --profiles all orders with the key of each profile, and request lis
     await acme.type(`config set account ${name} --profile ${name}`)
     await acme.type(`store accounts add ${name}`)
     peopleFile(acme.folder, emails(2))
-    expect((await acme.type(`${queue} --results ${name}.csv --profile ${name}`)).code).toBe(0)
+    expect((await acme.type(`${queueLine} --results ${name}.csv --profile ${name}`)).code).toBe(0)
   }
   const events = logEntries(await acme.type('worker --profiles all --once'))
   expect(events[0]).toEqual({ level: 'info', event: 'started', profiles: ['acme', 'beta'] })
@@ -162,7 +162,7 @@ test('worker --profiles all orders with the key of each profile, and request lis
 test('a worker that is stopped while an order is in flight records its outcome, and sends no other order', async () => {
   const { type, run, folder, intercept, ordered } = await session()
   peopleFile(folder, emails(3))
-  await type(queue)
+  await type(queueLine)
   const stop = new AbortController()
   intercept(async (request, ask) => {
     const answer = await ask(request)
@@ -180,7 +180,7 @@ test('a worker that is stopped while an order is in flight records its outcome, 
 test('a worker files reports in the folder of --output', async () => {
   const { type, folder, clock } = await session()
   peopleFile(folder, emails(1))
-  await type(queue)
+  await type(queueLine)
   await type('worker --once')
   await clock.advance(3_600_000)
   const filed = logEntries(await type('worker --once --output reports')).find(

@@ -33,7 +33,7 @@ export async function connectAgent(
 ): Promise<Agent> {
   const stdin = new PassThrough()
   let received = ''
-  let rest = ''
+  let partialLine = ''
   const transport: Transport = {
     start: async () => undefined,
     send: async (message) => void stdin.write(`${JSON.stringify(message)}\n`),
@@ -48,8 +48,8 @@ export async function connectAgent(
     onWrite(stream, text) {
       if (stream !== 'stdout') return
       received += text
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
+      const lines = (partialLine + text).split('\n')
+      partialLine = lines.pop() ?? ''
       for (const line of lines) transport.onmessage?.(JSON.parse(line) as JSONRPCMessage)
     },
   })
@@ -62,7 +62,7 @@ export async function connectAgent(
   return {
     client,
     received: () => received,
-    call: async (name, input = {}) => answerOf(await client.callTool({ name, arguments: input })),
+    call: async (name, input = {}) => parseAnswer(await client.callTool({ name, arguments: input })),
     async close() {
       await client.close()
       return ended
@@ -70,11 +70,11 @@ export async function connectAgent(
   }
 }
 
-export function answerOf(result: Awaited<ReturnType<Client['callTool']>>): Answer {
+export function parseAnswer(result: Awaited<ReturnType<Client['callTool']>>): Answer {
   const { content, structuredContent, isError } = result
   const [first] = content
   const text = first?.type === 'text' ? first.text : ''
-  const [, inside] = /<data \w+>\n(.*)\n<\/data \w+>$/s.exec(text) ?? []
-  const data = inside === undefined ? undefined : (JSON.parse(inside) as unknown)
+  const [, dataJson] = /<data \w+>\n(.*)\n<\/data \w+>$/s.exec(text) ?? []
+  const data = dataJson === undefined ? undefined : (JSON.parse(dataJson) as unknown)
   return { data: data ?? structuredContent, isError: isError === true, text, whole: result }
 }

@@ -5,7 +5,7 @@ import { Database } from '../../src/store/ledger/postgres/connection.ts'
 import { migrate } from '../../src/store/ledger/postgres/store.ts'
 
 /** Creates a store in an empty database, as `store migrate` does. */
-export async function makeStore(url: string): Promise<void> {
+export async function createStore(url: string): Promise<void> {
   const database = openDatabase(url)
   await migrate(database, systemRandom)
   await database.close()

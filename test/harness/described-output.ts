@@ -5,21 +5,21 @@ import { answers, jsonLinesCommands } from '../../src/output/schemas/answers.ts'
 import { documentOf } from '../../src/output/schemas/document.ts'
 
 const documents = new Map(Object.entries(answers).map(([name, answer]) => [name, documentOf(answer)]))
-const errorAlone = documentOf(z.never())
+const errorDocument = documentOf(z.never())
 
 /**
  * Expects that the JSON output of a command fits the schema that `reference --output-schema` prints for it.
  */
 export function expectDescribed(argv: readonly string[], stdout: string): void {
   const end = argv.indexOf('--')
-  const before = end === -1 ? argv : argv.slice(0, end)
-  if (!before.includes('--json') || before.includes('--help') || stdout === '') return
+  const argumentsBeforeEnd = end === -1 ? argv : argv.slice(0, end)
+  if (!argumentsBeforeEnd.includes('--json') || argumentsBeforeEnd.includes('--help') || stdout === '') return
   const command = [3, 2, 1]
     .map((length) => argv.slice(0, length).join(' '))
     .find((name) => documents.has(name))
-  const printed = jsonLinesCommands.includes(command ?? '') ? lines(stdout) : [stdout]
-  for (const text of printed) {
-    const { error } = (documents.get(command ?? '') ?? errorAlone).safeParse(JSON.parse(text))
+  const printedDocuments = jsonLinesCommands.includes(command ?? '') ? splitDocuments(stdout) : [stdout]
+  for (const text of printedDocuments) {
+    const { error } = (documents.get(command ?? '') ?? errorDocument).safeParse(JSON.parse(text))
     expect(
       error === undefined
         ? ''
@@ -32,6 +32,6 @@ export function expectDescribed(argv: readonly string[], stdout: string): void {
  * Returns the JSON documents of a command that prints one per line. After a failure such a command prints one
  * document of several lines.
  */
-function lines(stdout: string): string[] {
+function splitDocuments(stdout: string): string[] {
   return /^(?:\{\n|\[)/.test(stdout) ? [stdout] : stdout.trimEnd().split('\n')
 }

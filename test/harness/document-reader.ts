@@ -27,22 +27,22 @@ export class DocumentReader {
     this.#clock = clock
   }
 
-  async runAll(found: readonly Transcript[]): Promise<Transcript[]> {
-    const read: Transcript[] = []
-    for (const transcript of found) {
+  async runAll(transcripts: readonly Transcript[]): Promise<Transcript[]> {
+    const results: Transcript[] = []
+    for (const transcript of transcripts) {
       const steps: Transcript['steps'] = []
-      for (const step of transcript.steps) steps.push({ ...step, output: await this.#output(step) })
-      read.push({ ...transcript, steps })
+      for (const step of transcript.steps) steps.push({ ...step, output: await this.#runStep(step) })
+      results.push({ ...transcript, steps })
     }
-    return read
+    return results
   }
 
-  async #output({ command, output }: Transcript['steps'][number]): Promise<string> {
+  async #runStep({ command, output }: Transcript['steps'][number]): Promise<string> {
     const [, planCode] = /^refcheck approve ([B-X-]{9})$/.exec(command) ?? []
-    if (planCode !== undefined) await this.#plan(planCode)
+    if (planCode !== undefined) await this.#planOrder(planCode)
     const [program, ...words] = splitCommandLine(this.#ids.actual(oneLine(command)), 'the document')
     const [first = ''] = words
-    if (program === 'cat') return this.#cat(first, output)
+    if (program === 'cat') return this.#showFile(first, output)
     assert.equal(program, 'refcheck', command)
     const { printed, code } = await this.#run(words)
     if (!/^(Error|Interrupted|Cancelled| +"error":)/m.test(output))
@@ -54,7 +54,7 @@ export class DocumentReader {
     return this.#ids.shown(printed) + blank
   }
 
-  async #cat(name: string, output: string): Promise<string> {
+  async #showFile(name: string, output: string): Promise<string> {
     const content = this.#ids.actual(output.replace(/\n+$/, '\n'))
     const path = join(this.#here.folder, name)
     if (this.#files.has(name)) assert.equal(readFileSync(path, 'utf8'), content)
@@ -69,16 +69,16 @@ export class DocumentReader {
    */
   async #run(words: readonly string[]): Promise<{ printed: string; code: number }> {
     const { run, folder, url } = this.#here
-    const listens = words.slice(0, 2).join(' ') === 'webhook listen'
-    const approves = words[0] === 'approve'
+    const isListening = words.slice(0, 2).join(' ') === 'webhook listen'
+    const isApproving = words[0] === 'approve'
     let printed = ''
-    const { code } = await run(listens ? [...words, '--port', '0'] : words, {
+    const { code } = await run(isListening ? [...words, '--port', '0'] : words, {
       clock: this.#clock,
-      ...(approves && confirmingOptions((text) => (printed += text))),
+      ...(isApproving && confirmingOptions((text) => (printed += text))),
       onWrite: (_stream, text) => {
         printed += text
         const [, address] = /Listening at (\S+)/.exec(text) ?? []
-        if (listens && address !== undefined) void this.#deliver(address)
+        if (isListening && address !== undefined) void this.#deliver(address)
       },
     })
     const shownText = printed.replaceAll(folder, '…').replaceAll(url, 'http://127.0.0.1:4280')
@@ -86,7 +86,7 @@ export class DocumentReader {
   }
 
   /** Plans an order as an agent does. The code of this plan replaces the code in the document. */
-  async #plan(code: string): Promise<void> {
+  async #planOrder(code: string): Promise<void> {
     const agent = await connectAgent(this.#here, [], { clock: this.#clock })
     const recipient = {
       first_name: 'Mei',

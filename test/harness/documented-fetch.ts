@@ -9,7 +9,7 @@ import { ruleTable } from '../../src/sandbox/service/rules.ts'
 interface Media {
   schema: object
 }
-interface Described {
+interface DocumentedAnswer {
   $ref?: string
   content?: Record<string, Media>
 }
@@ -22,11 +22,11 @@ interface Operation {
   operationId: string
   parameters?: Parameter[]
   requestBody?: { content: Record<string, Media> }
-  responses: Record<string, Described>
+  responses: Record<string, DocumentedAnswer>
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>
-  components: { responses: Record<string, Described> }
+  components: { responses: Record<string, DocumentedAnswer> }
 }
 
 const document = openApi('http://127.0.0.1:4280') as unknown as Document
@@ -58,7 +58,7 @@ const notInSchema =
 
 const compiled = new Map<object, ValidateFunction>()
 
-function validator(schema: object): ValidateFunction {
+function getValidator(schema: object): ValidateFunction {
   const existing = compiled.get(schema)
   if (existing !== undefined) return existing
   const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object)
@@ -92,15 +92,17 @@ export function findDeviation(exchange: Exchange, isUsual: boolean): string | un
 
 function findAnswerDeviation({ responses }: Operation, { answer, text }: Exchange): string | undefined {
   const status = String(answer.status)
-  const named = responses[status] ?? responses[`${status.slice(0, 1)}XX`]
+  const response = responses[status] ?? responses[`${status.slice(0, 1)}XX`]
   const described =
-    named?.$ref === undefined ? named : document.components.responses[named.$ref.split('/').pop() ?? '']
+    response?.$ref === undefined
+      ? response
+      : document.components.responses[response.$ref.split('/').pop() ?? '']
   if (described?.content === undefined) return 'this status is not documented'
   const type = answer.headers.get('Content-Type') ?? ''
   const media = described.content[type]
   if (media === undefined) return `the type ${type} is not documented`
   if (type !== 'application/json') return undefined
-  const fits = validator(media.schema)
+  const fits = getValidator(media.schema)
   return fits(JSON.parse(text)) ? undefined : `${ajv.errorsText(fits.errors)}: ${text}`
 }
 
@@ -108,8 +110,8 @@ function findAnswerDeviation({ responses }: Operation, { answer, text }: Exchang
 function findRequestDeviation(operation: Operation, exchange: Exchange): string | undefined {
   const { answer, text } = exchange
   if (answer.status < 300) {
-    const refused = findSchemaViolation(operation, exchange)
-    return refused === undefined ? undefined : `accepted, but ${refused}: ${exchange.sent}`
+    const violation = findSchemaViolation(operation, exchange)
+    return violation === undefined ? undefined : `accepted, but ${violation}: ${exchange.sent}`
   }
   if (answer.status !== 400 || findSchemaViolation(operation, exchange) !== undefined) return undefined
   const { message } = JSON.parse(text) as { message: string }
@@ -122,17 +124,17 @@ function findSchemaViolation(operation: Operation, { request, sent }: Exchange):
   const query = new URL(request.url).searchParams
   for (const { name, in: location, schema } of operation.parameters ?? []) {
     const values = location === 'query' ? query.getAll(name) : []
-    const isGood = (value: string): boolean =>
+    const isValid = (value: string): boolean =>
       schema.type === 'integer'
         ? Number.isSafeInteger(Number(value)) && /^-?\d+$/.test(value)
         : (schema.enum?.includes(value) ?? true)
-    if (values.length > 1 || !values.every(isGood)) return `${name} does not fit`
+    if (values.length > 1 || !values.every(isValid)) return `${name} does not fit`
   }
   if (operation.requestBody === undefined) return undefined
   const [type = ''] = (request.headers.get('Content-Type') ?? '').split(';')
   const media = operation.requestBody.content[type.trim().toLowerCase()]
   if (media === undefined) return `no body of the type "${type}" is documented`
-  const fits = validator(media.schema)
+  const fits = getValidator(media.schema)
   try {
     return fits(JSON.parse(sent)) ? undefined : ajv.errorsText(fits.errors)
   } catch {

@@ -23,14 +23,14 @@ export async function startListening(
 export interface HandlerApp {
   url: string
   /** Bodies and signatures of the accepted deliveries, in sequence. */
-  taken: { body: string; signature: string }[]
+  acceptedDeliveries: { body: string; signature: string }[]
   /** Statuses of the next answers; 204 after them. */
   answers: number[]
 }
 
 /** Starts the HTTP server that a user would forward events to. */
-export async function handlerApp(): Promise<HandlerApp> {
-  const state: HandlerApp = { url: '', taken: [], answers: [] }
+export async function startHandlerApp(): Promise<HandlerApp> {
+  const state: HandlerApp = { url: '', acceptedDeliveries: [], answers: [] }
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -38,7 +38,7 @@ export async function handlerApp(): Promise<HandlerApp> {
       const status = state.answers.shift() ?? 204
       if (status < 300) {
         const signature = String(request.headers['x-service-signature'])
-        state.taken.push({ body: Buffer.concat(chunks).toString(), signature })
+        state.acceptedDeliveries.push({ body: Buffer.concat(chunks).toString(), signature })
       }
       response.writeHead(status).end()
     })

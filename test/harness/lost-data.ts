@@ -43,15 +43,17 @@ export function removeStore(here: Session): void {
 /** Removes the outcomes from the attempt logs, as a power cut can: they are appended without a flush. */
 export function loseOutcomes({ folder }: Pick<Session, 'folder'>): void {
   const folders = [join(folder, 'config', 'attempts'), join(folder, 'data', 'ledger.sqlite.attempts')]
-  const found = folders.flatMap((each) =>
+  const paths = folders.flatMap((each) =>
     statSync(each, { throwIfNoEntry: false })?.isDirectory() === true
       ? readdirSync(each).map((name) => join(each, name))
       : [],
   )
-  for (const path of found.filter((each) => each.endsWith('.log'))) {
+  for (const path of paths.filter((each) => each.endsWith('.log'))) {
     const lines = readFileSync(path, 'utf8').split('\n')
-    const left = lines.map((line) => (line.includes(' ["outcome",') ? '\0'.repeat(line.length) : line))
-    writeFileSync(path, left.join('\n'))
+    const remainingLines = lines.map((line) =>
+      line.includes(' ["outcome",') ? '\0'.repeat(line.length) : line,
+    )
+    writeFileSync(path, remainingLines.join('\n'))
   }
 }
 
@@ -73,7 +75,7 @@ export async function runAndMeanwhile(
 }
 
 /** E-mails of the people who were ordered more than once. */
-export function orderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
+export function listEmailsOrderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
   const previousEmails = new Set<string>()
   return ordered().filter((email) => previousEmails.size === previousEmails.add(email).size)
 }
@@ -102,7 +104,7 @@ export async function checkRollbackIsDetected(here: Session): Promise<string[]> 
   expect((await here.type(batchRunLine())).code).toBe(8)
   expect((await here.type(orderArguments('New'))).code).toBe(0)
   expect(here.ordered()).toHaveLength(41)
-  return orderedTwice(here)
+  return listEmailsOrderedTwice(here)
 }
 
 /** Copies the data folder. Returns a function that restores the copy. */

@@ -37,13 +37,13 @@ export class Names {
   replaceNames(text: string, typed = ''): string {
     const { folder, url, sandbox } = this.#here
     for (const request of sandbox.requests()) {
-      this.#name(request.request_id, 'REQUEST')
-      for (const { id } of request.checks ?? []) if (id !== null) this.#name(id, 'CHECK')
+      this.#assignName(request.request_id, 'REQUEST')
+      for (const { id } of request.checks ?? []) if (id !== null) this.#assignName(id, 'CHECK')
     }
     for (const [id] of typed.matchAll(uuid)) if (!this.#names.has(id)) this.#names.set(id, id)
-    for (const [id] of text.matchAll(uuid)) this.#name(id, this.generatedIds.has(id) ? 'BATCH' : 'ID')
+    for (const [id] of text.matchAll(uuid)) this.#assignName(id, this.generatedIds.has(id) ? 'BATCH' : 'ID')
     this.#names.set(new URL(url).port, 'PORT')
-    for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
+    for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#assignName(port, 'PORT')
     let named = text.replaceAll(folder, 'HOME').replaceAll(/\bprocess \d+/g, 'process PID')
     named = named.replaceAll(
       /"(machine|host)": "[^"]*"/g,
@@ -57,7 +57,7 @@ export class Names {
     return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')
   }
 
-  #name(id: string, kind: string): string {
+  #assignName(id: string, kind: string): string {
     const existing = this.#names.get(id)
     if (existing !== undefined) return existing
     const count = (this.#counts.get(kind) ?? 0) + 1
@@ -78,14 +78,14 @@ const maxMinutes = 5
  * since its duration varies.
  */
 function fromNoon(text: string, startedAt: number): string {
-  const shifted = (time: string): string => {
+  const shiftTime = (time: string): string => {
     const minutes = Math.floor(Date.parse(time) / minute) - Math.floor(startedAt / minute)
     return new Date(noon + (Math.abs(minutes) <= maxMinutes ? 0 : minutes) * minute).toISOString()
   }
   return text
-    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, shifted)
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, shiftTime)
     .replaceAll(/\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) \+00:00/g, (_, day: string, time: string) => {
-      const [shiftedDay = '', shiftedTime = ''] = shifted(`${day}T${time}Z`).split('T')
+      const [shiftedDay = '', shiftedTime = ''] = shiftTime(`${day}T${time}Z`).split('T')
       return `${shiftedDay} ${shiftedTime.slice(0, 5)} +00:00`
     })
 }

@@ -6,10 +6,12 @@ const root = join(import.meta.dirname, '..', '..')
 
 /** Replaces the program’s first file in a file of compiled code by code that writes `poisoned` to stderr. */
 export function plantCode(file: string): void {
-  const all = readFileSync(file)
-  const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
-  const start = padded(8 + all.readUInt32LE(0))
-  const contents = JSON.parse(all.toString('utf8', 8, start)) as { scripts: [path: string, bytes: number][] }
+  const cacheBytes = readFileSync(file)
+  const roundUpToEight = (bytes: number): number => Math.ceil(bytes / 8) * 8
+  const start = roundUpToEight(8 + cacheBytes.readUInt32LE(0))
+  const contents = JSON.parse(cacheBytes.toString('utf8', 8, start)) as {
+    scripts: [path: string, bytes: number][]
+  }
   const [first, ...rest] = contents.scripts
   if (first === undefined) throw new Error('no code is cached')
   const [path, bytes] = first
@@ -23,9 +25,12 @@ export function plantCode(file: string): void {
   const code = `require('node:fs').writeSync(2, 'poisoned')`
   const { stdout } = spawnSync(process.execPath, ['-e', script, join(root, 'dist', path), code])
   const text = Buffer.from(JSON.stringify({ ...contents, scripts: [[path, stdout.length], ...rest] }))
-  const head = Buffer.alloc(padded(8 + text.length), ' ')
+  const head = Buffer.alloc(roundUpToEight(8 + text.length), ' ')
   head.writeUInt32LE(text.length)
   text.copy(head, 8)
-  const padding = Buffer.alloc(padded(stdout.length) - stdout.length)
-  writeFileSync(file, Buffer.concat([head, stdout, padding, all.subarray(start + padded(bytes))]))
+  const padding = Buffer.alloc(roundUpToEight(stdout.length) - stdout.length)
+  writeFileSync(
+    file,
+    Buffer.concat([head, stdout, padding, cacheBytes.subarray(start + roundUpToEight(bytes))]),
+  )
 }

@@ -74,7 +74,7 @@ async function freePort(): Promise<number> {
 }
 
 /** SQL that copies a template as files, which is faster in memory than a copy through the write-ahead log. */
-export function createDatabase(name: string, template = 'template1'): string {
+export function createDatabaseSql(name: string, template = 'template1'): string {
   return `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`
 }
 
@@ -134,7 +134,7 @@ export class Cluster {
   /** Creates a database, as a copy of `template` if it is given. Returns its name. */
   async create(template?: string): Promise<string> {
     const name = `test_${randomInt(1e9, 1e10)}`
-    await this.ask(createDatabase(name, template))
+    await this.ask(createDatabaseSql(name, template))
     return name
   }
 
@@ -151,7 +151,7 @@ export class Cluster {
   }
 
   /** Starts a standby of this server. It replicates under `name` from `port`, which forwards to this server. */
-  async standby(name: string, port = this.port): Promise<Cluster> {
+  async startStandby(name: string, port = this.port): Promise<Cluster> {
     const folder = createServerFolder()
     const bin = join(readablePrograms(folder), 'bin')
     const standby = new Cluster(folder, bin, await freePort(), this.#password, [...this.#settings])

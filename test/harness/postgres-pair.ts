@@ -29,7 +29,7 @@ export class PostgresPair {
   #primary: Cluster
   readonly #database: string
   #standbys = 0
-  #next: Follower | undefined
+  #preparedStandby: Follower | undefined
   /** The primary before the last failover, if it was retained. */
   #former: Cluster | undefined
 
@@ -68,14 +68,14 @@ export class PostgresPair {
 
   /** Starts the standby of the next failover in advance, since that takes time. */
   async prepare(): Promise<void> {
-    this.#next ??= await this.#startFollower()
+    this.#preparedStandby ??= await this.#startFollower()
   }
 
   /** Stops the primary, and promotes a standby. */
   async failOver({ how, meanwhile, canReturnFormer = false }: Failover): Promise<void> {
     const before = this.#primary
-    const { cluster: after, name, link } = this.#next ?? (await this.#startFollower())
-    this.#next = undefined
+    const { cluster: after, name, link } = this.#preparedStandby ?? (await this.#startFollower())
+    this.#preparedStandby = undefined
     await waitUntilFollowing(before, name, 'async')
     if (how === 'synchronous') {
       await before.ask(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
@@ -117,8 +117,8 @@ export class PostgresPair {
 
   async stop(): Promise<void> {
     await this.#address.close()
-    await this.#next?.link.close()
-    await this.#next?.cluster.stop()
+    await this.#preparedStandby?.link.close()
+    await this.#preparedStandby?.cluster.stop()
     await this.#former?.stop()
     await this.#primary.stop()
   }
@@ -127,7 +127,7 @@ export class PostgresPair {
     const link = await SwitchedPort.open(this.#primary.port)
     this.#standbys += 1
     const name = `standby${this.#standbys}`
-    return { cluster: await this.#primary.standby(name, link.port), name, link }
+    return { cluster: await this.#primary.startStandby(name, link.port), name, link }
   }
 }
 

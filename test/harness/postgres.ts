@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { Client } from 'pg'
 import { beforeAll, onTestFinished } from 'vitest'
 
-import { createDatabase } from './postgres-cluster.ts'
+import { createDatabaseSql } from './postgres-cluster.ts'
 import { hasSharedServer, sharedServer } from './shared-postgres.ts'
 
 // Benchmarks and simulations import this module without vitest.
@@ -68,7 +68,7 @@ export async function createTestDatabase(template?: string): Promise<string> {
   const server = await sharedServer()
   // Only digits: other random text in an address looks like a key and would be redacted in messages.
   const name = `test_${randomInt(1e9, 1e10)}`
-  await queryOnOpenConnection(server.replace('{}', 'postgres'), createDatabase(name, template))
+  await queryOnOpenConnection(server.replace('{}', 'postgres'), createDatabaseSql(name, template))
   return server.replace('{}', name)
 }
 

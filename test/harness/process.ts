@@ -27,9 +27,9 @@ export interface StartOptions {
 export function start(
   argv: readonly string[],
   env: Record<string, string>,
-  { cwd, stdin, program: other = program }: StartOptions = {},
+  { cwd, stdin, program: programPath = program }: StartOptions = {},
 ): RunningProgram {
-  const child = spawn(process.execPath, [other, ...argv], {
+  const child = spawn(process.execPath, [programPath, ...argv], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -16,9 +16,9 @@ export async function startReceiverProcess(
   argv: readonly string[],
   env: Record<string, string>,
   stdout: 'ignore' | 'pipe' = 'ignore',
-  runs = program,
+  programPath = program,
 ): Promise<ReceiverProcess> {
-  const child = spawn(process.execPath, [runs, 'webhook', 'listen', '--port', '0', ...argv], {
+  const child = spawn(process.execPath, [programPath, 'webhook', 'listen', '--port', '0', ...argv], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', stdout, 'pipe'],
   })

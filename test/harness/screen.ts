@@ -34,17 +34,17 @@ export function openScreen(
 ): Screen {
   const terminal = new xterm.Terminal({ cols: 80, rows, scrollback: 5_000, allowProposedApi: true })
   const process = spawn(program, [...args], { cols: 80, rows, cwd, env: { TERM: 'xterm-256color', ...env } })
-  let running = true
+  let isRunning = true
   let check = (): void => undefined
   process.onData((data) => terminal.write(data, () => check()))
   process.onExit(() => {
-    running = false
+    isRunning = false
     check()
   })
   // Answers queries of the program to the terminal, such as for the cursor position.
-  terminal.onData((answer) => running && process.write(answer))
+  terminal.onData((answer) => isRunning && process.write(answer))
   onTestFinished(() => {
-    if (running) process.kill('SIGKILL')
+    if (isRunning) process.kill('SIGKILL')
     terminal.dispose()
   })
 
@@ -55,39 +55,44 @@ export function openScreen(
       const isError = Array.from(text, (_char, x) => line?.getCell(x)?.isItalic()).some(Boolean)
       return isError ? mark + text : text
     })
-  const end = (): number => terminal.buffer.active.baseY + terminal.buffer.active.cursorY + 1
-  const all = (mark?: string): string =>
-    lines(0, Math.max(end(), terminal.buffer.active.length), mark).join('\n').trimEnd()
-  const count = (text: string | RegExp, within: string): number =>
+  const countUsedLines = (): number => terminal.buffer.active.baseY + terminal.buffer.active.cursorY + 1
+  const readAllLines = (mark?: string): string =>
+    lines(0, Math.max(countUsedLines(), terminal.buffer.active.length), mark).join('\n').trimEnd()
+  const countMatches = (text: string | RegExp, within: string): number =>
     typeof text === 'string'
       ? within.split(text).length - 1
       : [...within.matchAll(new RegExp(text.source, `g${text.flags}`))].length
-  let before = ''
+  let textBeforeKeys = ''
   return {
     until(text) {
-      const found = (): boolean => count(text, all()) > count(text, before)
+      const hasAppeared = (): boolean =>
+        countMatches(text, readAllLines()) > countMatches(text, textBeforeKeys)
       return new Promise((resolve, reject) => {
         let drawnTimer: NodeJS.Timeout | undefined
         const finish = (why: string): void => {
           check = () => undefined
           clearTimeout(deadline)
           clearTimeout(drawnTimer)
-          if (found()) resolve()
+          if (hasAppeared()) resolve()
           else
-            reject(new Error(`${why} ${String(text)} came; the screen was:\n${lines(0, end()).join('\n')}`))
+            reject(
+              new Error(
+                `${why} ${String(text)} came; the screen was:\n${lines(0, countUsedLines()).join('\n')}`,
+              ),
+            )
         }
         const deadline = setTimeout(() => finish('20 seconds passed before'), 20_000)
         check = () => {
           clearTimeout(drawnTimer)
-          if (!running) finish('ended before')
+          if (!isRunning) finish('ended before')
           // A menu is drawn in several writes.
-          else if (found()) drawnTimer = setTimeout(() => finish('gone before'), quietMs)
+          else if (hasAppeared()) drawnTimer = setTimeout(() => finish('gone before'), quietMs)
         }
         check()
       })
     },
     press(keys) {
-      before = all()
+      textBeforeKeys = readAllLines()
       process.write(keys)
     },
     visibleText() {
@@ -96,6 +101,6 @@ export function openScreen(
         .join('\n')
         .trimEnd()
     },
-    fullText: () => all(errorMark),
+    fullText: () => readAllLines(errorMark),
   }
 }

@@ -106,7 +106,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
     return id
   }
   const random = { ...systemRandom, fraction, uuid }
-  const start = here.sandbox.log.entries().length
+  const callCountBefore = here.sandbox.log.entries().length
 
   const run = (argv: readonly string[], more: RunOptions): Promise<Outcome> =>
     newcomer
@@ -114,8 +114,8 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
       : here.run(argv, more)
 
   const type: Session['type'] = async (line, { answers, exported, ...more } = {}) => {
-    const argv = typeof line === 'string' ? wordsOf(line) : line
-    const shown = typeof line === 'string' ? line : line.map(quote).join(' ')
+    const argv = typeof line === 'string' ? splitWords(line) : line
+    const shownLine = typeof line === 'string' ? line : line.map(quote).join(' ')
     const output = new CollectedOutput()
     const prompter =
       answers === undefined ? undefined : new ScriptedPrompter(answers, (text) => output.add('? ', text))
@@ -132,8 +132,8 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
     })
     prompter?.finish()
     const interrupt = more.signal?.aborted === true ? '^C\n' : ''
-    const text = `${shellLine(shown, more)}\n${output.text()}${interrupt}exit ${outcome.code}`
-    return new Step(names.replaceNames(text, shown), outcome)
+    const text = `${shellLine(shownLine, more)}\n${output.text()}${interrupt}exit ${outcome.code}`
+    return new Step(names.replaceNames(text, shownLine), outcome)
   }
 
   return {
@@ -157,7 +157,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
     calls: () =>
       here.sandbox.log
         .entries()
-        .slice(start)
+        .slice(callCountBefore)
         .flatMap((entry) =>
           entry.kind === 'call'
             ? [names.replaceNames(`${entry.method} ${entry.path} ${entry.status ?? entry.fault}`)]
@@ -174,7 +174,7 @@ function shellLine(line: string, { env = {}, stdin }: TypeOptions): string {
   return `$ ${variables.join('')}refcheck ${line}${here}`
 }
 
-const wordsOf = (line: string): string[] =>
+const splitWords = (line: string): string[] =>
   (line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []).map((word) =>
     word.replaceAll(
       /'([^']*)'|"([^"]*)"/g,
@@ -199,8 +199,8 @@ class CollectedOutput {
     return this.#parts
       .filter(({ text }) => text !== '')
       .map(({ mark, text }) => {
-        const whole = text.endsWith('\n') ? text : `${text}${mark === '? ' ? '' : ' (no newline)'}\n`
-        return whole.replaceAll(/^(?=.|\n)/gm, mark).replaceAll(/ +$/gm, '')
+        const completeText = text.endsWith('\n') ? text : `${text}${mark === '? ' ? '' : ' (no newline)'}\n`
+        return completeText.replaceAll(/^(?=.|\n)/gm, mark).replaceAll(/ +$/gm, '')
       })
       .join('')
   }

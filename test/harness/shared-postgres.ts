@@ -32,8 +32,8 @@ export default async function sharePostgres(): Promise<() => Promise<void>> {
 async function startWithTemplate(): Promise<Cluster> {
   const cluster = await Cluster.start()
   await cluster.ask(`CREATE DATABASE ${storeTemplate}`)
-  const { makeStore } = await import('./create-store.ts')
-  await makeStore(cluster.url(storeTemplate))
+  const { createStore } = await import('./create-store.ts')
+  await createStore(cluster.url(storeTemplate))
   return cluster
 }
 

@@ -69,7 +69,7 @@ function italicErrors(folder: string): string {
 }
 
 /** The end of a command: a line with its exit code, then the prompt. */
-const ended = /^exit \d+\n\$/m
+const commandEnd = /^exit \d+\n\$/m
 
 /**
  * Starts a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox. stdin, stdout and
@@ -101,7 +101,7 @@ export async function startTerminal({
   await screen.until(/\$\s*$/)
   let shownLines = 0
   let keyCount = 0
-  const press = async (keys: string, waitFor: string | RegExp = ended): Promise<void> => {
+  const press = async (keys: string, waitFor: string | RegExp = commandEnd): Promise<void> => {
     screen.press(keys)
     await screen.until(waitFor)
   }

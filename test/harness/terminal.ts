@@ -59,19 +59,19 @@ export async function openTerminal(
     env: { PATH, ...cache, ...terminal, ...env },
   })
   let raw = ''
-  let readTo = 0
+  let readLength = 0
   let check = (): void => undefined
   program.onData((data) => {
     raw += data
     check()
   })
-  let running = true
+  let isRunning = true
   onTestFinished(() => {
-    if (running) program.kill('SIGKILL')
+    if (isRunning) program.kill('SIGKILL')
   })
   const ended = new Promise<number>((resolve) => {
     program.onExit(({ exitCode }) => {
-      running = false
+      isRunning = false
       resolve(exitCode)
     })
   }).then(async (code) => {
@@ -83,10 +83,10 @@ export async function openTerminal(
   const until = (text: string | RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
       check = () => {
-        const rest = stripVTControlCharacters(raw).slice(readTo)
+        const rest = stripVTControlCharacters(raw).slice(readLength)
         const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text)
         if (at === -1) return
-        readTo +=
+        readLength +=
           at + (typeof text === 'string' ? text.length : (rest.slice(at).match(text)?.[0].length ?? 0))
         check = () => undefined
         resolve()

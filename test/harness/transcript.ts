@@ -23,31 +23,41 @@ export function parseTranscripts(text: string): Transcript[] {
 }
 
 function parseFenced(lines: readonly string[]): Transcript[] {
-  const found: Transcript[] = []
+  const transcripts: Transcript[] = []
   let block: string[] | undefined
   for (const [at, line] of lines.entries()) {
     if (line === '```console') block = []
     else if (line === '```' && block !== undefined) {
-      found.push({ line: at - block.length, length: block.length, indent: '', steps: parseSteps(block) })
+      transcripts.push({
+        line: at - block.length,
+        length: block.length,
+        indent: '',
+        steps: parseSteps(block),
+      })
       block = undefined
     } else block?.push(line)
   }
-  return found
+  return transcripts
 }
 
 /** In a help page, which is a template literal, lines indented by four belong to the `$ ` line above them. */
 function parseIndented(lines: readonly string[]): Transcript[] {
-  const found: Transcript[] = []
+  const transcripts: Transcript[] = []
   let block: string[] = []
   for (const [at, line] of [...lines, ''].entries()) {
     const inside = line.startsWith('    ') && (block.length > 0 || line.startsWith('    $ '))
     if (inside) block.push(line.slice(4).replaceAll('\\`', '`').replaceAll('\\\\', '\\'))
     else if (block.length > 0) {
-      found.push({ line: at - block.length, length: block.length, indent: '    ', steps: parseSteps(block) })
+      transcripts.push({
+        line: at - block.length,
+        length: block.length,
+        indent: '    ',
+        steps: parseSteps(block),
+      })
       block = []
     }
   }
-  return found
+  return transcripts
 }
 
 /** Splits a block into steps. A command line that ends with a backslash continues on the next line. */
@@ -124,9 +134,9 @@ export class Ids {
   /** Whether the document's output matches the printed one, apart from ids, times, sizes and `…`. */
   agree(shown: string, printed: string): boolean {
     const { pattern, ids } = patternOf(shown)
-    const found = pattern.exec(printed)
-    if (found === null) return false
-    const pairs = ids.map((id, at) => [id, found.groups?.[`v${at}`] ?? ''] as const)
+    const transcripts = pattern.exec(printed)
+    if (transcripts === null) return false
+    const pairs = ids.map((id, at) => [id, transcripts.groups?.[`v${at}`] ?? ''] as const)
     const matches = pairs.every(
       ([id, actual]) => (this.#actual.get(id) ?? actual) === actual && (this.#shown.get(actual) ?? id) === id,
     )
@@ -144,9 +154,9 @@ export class Ids {
             .map(([id]) => id),
         ),
       ].filter((id) => !knownIndex.has(id))
-    const fresh = idsIn(printed, this.#shown)
+    const newIds = idsIn(printed, this.#shown)
     for (const [at, id] of idsIn(shown, this.#actual).entries()) {
-      const toActual = fresh[at]
+      const toActual = newIds[at]
       if (toActual !== undefined) this.addPair(id, toActual)
     }
   }
@@ -180,18 +190,18 @@ function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
   let source = ''
   let end = 0
   for (const match of shown.matchAll(varyingText)) {
-    source += literal(shown.slice(end, match.index))
+    source += escapeFixedText(shown.slice(end, match.index))
     const [kind = '', text = ''] =
       Object.entries(match.groups ?? {}).find(([, each]) => each !== undefined) ?? []
     source += variable(kind, text)
     end = match.index + text.length
   }
-  source += literal(shown.slice(end))
+  source += escapeFixedText(shown.slice(end))
   return { pattern: new RegExp(`^${source}$`), ids }
 }
 
 /** Escapes fixed text for a pattern. Blanks match any number of blanks, because varying text sets the width. */
-function literal(text: string): string {
+function escapeFixedText(text: string): string {
   return text
     .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
     .replaceAll(/(?<=^|\n)…\n/g, '(?:[^\\n]*\\n)*?')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { badLines, commandIds, withoutKind } from '../resilience/bad-input.ts'
+import { badLines, commandIds, parametersWithoutKind } from '../resilience/bad-input.ts'
 import { faults } from '../resilience/rows.ts'
 import { listRecordingFiles, listUnusedTitleFilters } from '../resilience/recording.ts'
 
@@ -15,7 +15,7 @@ test('every filter that selects tests for the fault table by their titles matche
 })
 
 test('every argument and flag has a kind of value, so that invalid values can be tried', () => {
-  expect(withoutKind).toEqual([])
+  expect(parametersWithoutKind).toEqual([])
 })
 
 test.each(commandIds)('%s is tried with bad input', (id) => {

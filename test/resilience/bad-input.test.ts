@@ -10,7 +10,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import type { Outcome, RunOptions } from '../harness/run-command.ts'
 import { sampleOf } from '../harness/share.ts'
 import { type BadLine, badLines, commandIds } from './bad-input.ts'
-import { type BadFolder, badFolder } from './world-of-bad-input.ts'
+import { type BadFolder, createBadFolder } from './world-of-bad-input.ts'
 
 const fault = recordForFaultTable('bad-input', 'not refused in order', { titles: /every command/ })
 
@@ -21,7 +21,7 @@ const linesPerFolder = 200
 /** The length of the longest part of a text that the program prints, with the number of characters that it omits. */
 const maxLineLength = 4_100
 /** Error codes with which a bad command line may end: not the codes of an internal error or of a partial success. */
-const refusals: ReadonlySet<ErrorCode> = new Set([
+const refusalCodes: ReadonlySet<ErrorCode> = new Set([
   'io',
   'usage',
   'invalid_input',
@@ -67,10 +67,10 @@ async function runLine(
   runMain: RunOptions['main'],
 ): Promise<TimedOutcome> {
   const ctrlC = new AbortController()
-  const late = Promise.withResolvers<true>()
+  const timeLimit = Promise.withResolvers<true>()
   const timer = setTimeout(() => {
     ctrlC.abort()
-    late.resolve(true)
+    timeLimit.resolve(true)
   }, maxMs)
   // A command that writes something while it runs is a server, which Ctrl+C ends.
   const onWrite = (): void => ctrlC.abort()
@@ -78,7 +78,7 @@ async function runLine(
   const signal = ctrlC.signal
   const writer = argv.some((word) => /(?:^|=)pipe$/.test(word)) ? startWriter(join(cwd, 'pipe')) : undefined
   const run = folder.run(folder.words(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runMain })
-  const isLate = await Promise.race([run.then(() => false), late.promise])
+  const isLate = await Promise.race([run.then(() => false), timeLimit.promise])
   clearTimeout(timer)
   clearInterval(writer)
   return { ...(isLate ? noOutcome : await run), isLate }
@@ -129,7 +129,7 @@ function findProblem(
   }
   if (error?.code === undefined || error.message === undefined) return `no error: ${outcome}`
   if (exitCodes[error.code] !== code) return `another code than that of the error: ${outcome}`
-  if (!mayPass && !refusals.has(error.code)) return `it was not refused: ${outcome}`
+  if (!mayPass && !refusalCodes.has(error.code)) return `it was not refused: ${outcome}`
   if (!mayPass && about !== undefined && !isNamed(about, value, error.message))
     return `it does not name the invalid part: ${outcome}`
   return undefined
@@ -146,18 +146,19 @@ const intendedChanges: Readonly<Record<string, string>> = { 'config:set': 'confi
 
 /** Topics with many commands. Each has a test of its own, so that its folders are removed before the next test. */
 const largeTopics: readonly string[] = ['batch', 'sandbox', 'webhook', 'request']
-const topicOf = (id: string): string => largeTopics.find((topic) => id.startsWith(`${topic}:`)) ?? 'the other topics'
+const findTopic = (id: string): string =>
+  largeTopics.find((topic) => id.startsWith(`${topic}:`)) ?? 'the other topics'
 
 test.each([...largeTopics, 'the other topics'])(
   'every command of %s refuses bad input with one clear line, and sends nothing',
   async (topic) => {
     const runMain = await loadMain()
-    const ids = commandIds.filter((id) => topicOf(id) === topic)
+    const ids = commandIds.filter((id) => findTopic(id) === topic)
     const lines = ids.flatMap((id) => sampleOf(badLines(id), 4))
-    const wrong: string[] = []
-    let folder = await badFolder()
+    const failures: string[] = []
+    let folder = await createBadFolder()
     for (const [at, line] of lines.entries()) {
-      if (at % linesPerFolder === linesPerFolder - 1) folder = await badFolder()
+      if (at % linesPerFolder === linesPerFolder - 1) folder = await createBadFolder()
       const problems: string[] = []
       for (const asJson of [false, true]) {
         const argv = asJson ? [...line.argv, '--json'] : line.argv
@@ -171,11 +172,11 @@ test.each([...largeTopics, 'the other topics'])(
         if (created.length > 0 && !line.mayPass) problems.push(`it created ${created.join()}`)
       }
       if (problems.length > 0)
-        wrong.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${problems.join('; ')}`)
+        failures.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${problems.join('; ')}`)
     }
-    fault.countCases(lines.length, lines.length - wrong.length)
+    fault.countCases(lines.length, lines.length - failures.length)
     fault.addNote(`${ids.length} commands of ${topic}`)
-    expect(wrong).toEqual([])
+    expect(failures).toEqual([])
   },
   1_800_000,
 )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { argumentKinds, fileKinds, flagKinds, type Kind, kinds, odd } from './bad-values.ts'
+import { argumentKinds, fileKinds, flagKinds, type Kind, kinds, oddValues } from './bad-values.ts'
 
 interface Parameter {
   name: string
@@ -71,9 +71,9 @@ const additionalParts: Readonly<Record<string, (about: string | undefined) => re
 
 const isOption = ({ type }: Parameter): boolean => type === 'option'
 
-function kindOf(id: string, flag: Parameter): Kind | undefined {
+function findFlagKind(id: string, flag: Parameter): Kind | undefined {
   if (flag.options !== undefined)
-    return { right: flag.options[0] ?? '', wrong: [['no such choice', 'no-such-choice']] }
+    return { validValue: flag.options[0] ?? '', invalidValues: [['no such choice', 'no-such-choice']] }
   // These commands accept any text as a status, because a receiver has to be tested with invalid ones.
   if (id.startsWith('webhook:') && flag.name === 'status') return kinds['TEXT']
   return (
@@ -81,17 +81,18 @@ function kindOf(id: string, flag: Parameter): Kind | undefined {
   )
 }
 
-function argumentKind(id: string, { name, options }: Parameter): Kind | undefined {
-  if (options !== undefined) return { right: options[0] ?? '', wrong: [['no such choice', 'no-such-choice']] }
+function findArgumentKind(id: string, { name, options }: Parameter): Kind | undefined {
+  if (options !== undefined)
+    return { validValue: options[0] ?? '', invalidValues: [['no such choice', 'no-such-choice']] }
   return id === 'store:backup' ? fileKinds['output'] : argumentKinds[name]
 }
 
 /** Arguments and flags of all commands for which no bad value is listed. */
-export const withoutKind: readonly string[] = commandIds.flatMap((id) => {
+export const parametersWithoutKind: readonly string[] = commandIds.flatMap((id) => {
   const { args = {}, flags = {} } = commands[id] ?? {}
   return [
-    ...Object.values(args).filter((each) => argumentKind(id, each) === undefined),
-    ...Object.values(flags).filter((each) => isOption(each) && kindOf(id, each) === undefined),
+    ...Object.values(args).filter((each) => findArgumentKind(id, each) === undefined),
+    ...Object.values(flags).filter((each) => isOption(each) && findFlagKind(id, each) === undefined),
   ].map(({ name }) => `${id} ${name}`)
 })
 
@@ -100,30 +101,33 @@ export function badLines(id: string): BadLine[] {
   const { args = {}, flags = {}, strict = true } = commands[id] ?? {}
   const words = id.split(':')
   const positional = Object.values(args)
-  const needed = Object.values(flags).filter(({ required }) => required)
-  const flagOf = (name: string, value: string): string => `--${name}=${value}`
-  const right = (flag: Parameter): string => flagOf(flag.name, kindOf(id, flag)?.right ?? 'x')
+  const requiredFlags = Object.values(flags).filter(({ required }) => required)
+  const formatFlag = (name: string, value: string): string => `--${name}=${value}`
+  const formatValidFlag = (flag: Parameter): string =>
+    formatFlag(flag.name, findFlagKind(id, flag)?.validValue ?? 'x')
   /** Returns a valid line, with another value of one argument, or with the flags on which one flag depends. */
-  const line = (but: { argument?: string; value?: string; flag?: Parameter } = {}): string[] => {
-    const about = but.flag?.name ?? but.argument
+  const createLine = (changes: { argument?: string; value?: string; flag?: Parameter } = {}): string[] => {
+    const about = changes.flag?.name ?? changes.argument
     const isSheet =
       positional.some(({ name }) => name === 'file') && id.startsWith('batch:') && about !== 'plan'
     return [
       ...words,
       ...positional
-        .filter(({ name, required }) => required || name === but.argument || isSheet)
+        .filter(({ name, required }) => required || name === changes.argument || isSheet)
         .map((each) =>
-          each.name === but.argument ? (but.value ?? '') : (argumentKind(id, each)?.right ?? 'x'),
+          each.name === changes.argument
+            ? (changes.value ?? '')
+            : (findArgumentKind(id, each)?.validValue ?? 'x'),
         ),
-      ...needed.filter(({ name }) => name !== about).map(right),
+      ...requiredFlags.filter(({ name }) => name !== about).map(formatValidFlag),
       ...(additionalParts[id]?.(about) ?? []).filter((each) => !each.startsWith(`--${about ?? ' '}=`)),
-      ...(but.flag?.dependsOn ?? []).flatMap((name) => {
+      ...(changes.flag?.dependsOn ?? []).flatMap((name) => {
         const other = flags[name]
-        return other === undefined ? [] : [isOption(other) ? right(other) : `--${name}`]
+        return other === undefined ? [] : [isOption(other) ? formatValidFlag(other) : `--${name}`]
       }),
     ]
   }
-  const bad = (
+  const createBadLine = (
     what: string,
     argv: string[],
     about?: string,
@@ -136,52 +140,67 @@ export function badLines(id: string): BadLine[] {
     value,
     ...(about !== undefined && { about }),
   })
-  const values = (kind: Kind): [what: string, value: string, mayPass: boolean][] => {
-    const { wrong, takesText = false } = kind
+  const listValues = (kind: Kind): [what: string, value: string, mayPass: boolean][] => {
+    const { invalidValues, takesText = false } = kind
     // A demonstration takes seconds, and the program compiles an expression before any command, so one command suffices.
     const isCostly = takesText && (id === 'sandbox:demo' || (kind === kinds['EXPR'] && id !== 'ping'))
-    return [...wrong, ...(isCostly ? [] : odd)].map(([what, value]) => [what, value, takesText])
+    return [...invalidValues, ...(isCostly ? [] : oddValues)].map(([what, value]) => [what, value, takesText])
   }
-  const ofArguments = positional.flatMap((each) => {
-    const kind = argumentKind(id, each)
+  const linesForArguments = positional.flatMap((each) => {
+    const kind = findArgumentKind(id, each)
     return kind === undefined
       ? []
-      : values(kind).map(([what, value, mayPass]) =>
-          bad(what, line({ argument: each.name, value }), each.name.toUpperCase(), { mayPass, value }),
+      : listValues(kind).map(([what, value, mayPass]) =>
+          createBadLine(what, createLine({ argument: each.name, value }), each.name.toUpperCase(), {
+            mayPass,
+            value,
+          }),
         )
   })
   const options = Object.values(flags).filter(isOption)
-  const ofFlags = options.flatMap((flag) => {
-    const kind = kindOf(id, flag)
+  const linesForFlags = options.flatMap((flag) => {
+    const kind = findFlagKind(id, flag)
     if (kind === undefined) return []
     const about = `--${flag.name}`
-    const twice = bad('twice', line({ flag }).concat(right(flag), right(flag)), about)
-    return values(kind)
+    const repeatedFlagLine = createBadLine(
+      'twice',
+      createLine({ flag }).concat(formatValidFlag(flag), formatValidFlag(flag)),
+      about,
+    )
+    return listValues(kind)
       .map(([what, value, mayPass]) =>
-        bad(what, line({ flag }).concat(flagOf(flag.name, value)), about, { mayPass, value }),
+        createBadLine(what, createLine({ flag }).concat(formatFlag(flag.name, value)), about, {
+          mayPass,
+          value,
+        }),
       )
-      .concat(bad('no value', line({ flag }).concat(about), about), flag.multiple === true ? [] : twice)
+      .concat(
+        createBadLine('no value', createLine({ flag }).concat(about), about),
+        flag.multiple === true ? [] : repeatedFlagLine,
+      )
   })
   const switches = Object.values(flags).filter((flag) => !isOption(flag))
   return [
     ...(strict
       ? [
-          bad('an unknown flag', [...line(), '--no-such-flag'], '--no-such-flag'),
-          bad('an unknown flag of 100 KB', [...line(), `--${'x'.repeat(100_000)}`]),
-          bad('an unknown letter', [...line(), '-Z'], '-Z'),
-          bad('a stray terminal code', [...line(), '--no-\u001B[2J']),
+          createBadLine('an unknown flag', [...createLine(), '--no-such-flag'], '--no-such-flag'),
+          createBadLine('an unknown flag of 100 KB', [...createLine(), `--${'x'.repeat(100_000)}`]),
+          createBadLine('an unknown letter', [...createLine(), '-Z'], '-Z'),
+          createBadLine('a stray terminal code', [...createLine(), '--no-\u001B[2J']),
         ]
       : []),
     ...(strict && positional.every(({ multiple }) => multiple !== true)
-      ? [bad('stray words', [...line(), ...positional.map(() => 'x'), 'stray', 'words'])]
+      ? [createBadLine('stray words', [...createLine(), ...positional.map(() => 'x'), 'stray', 'words'])]
       : []),
     ...positional
       .filter(({ required }) => required)
       .slice(0, 1)
-      .map(({ name }) => bad('nothing', words, name.toUpperCase())),
-    ...needed.map((flag) => bad('missing', line({ flag }), `--${flag.name}`)),
-    ...switches.map(({ name }) => bad('a value for a switch', [...line(), `--${name}=maybe`], `--${name}`)),
-    ...ofArguments,
-    ...ofFlags,
+      .map(({ name }) => createBadLine('nothing', words, name.toUpperCase())),
+    ...requiredFlags.map((flag) => createBadLine('missing', createLine({ flag }), `--${flag.name}`)),
+    ...switches.map(({ name }) =>
+      createBadLine('a value for a switch', [...createLine(), `--${name}=maybe`], `--${name}`),
+    ),
+    ...linesForArguments,
+    ...linesForFlags,
   ]
 }

@@ -1,18 +1,18 @@
 /** A description of an invalid or unusual value, and the value. */
-type Bad = readonly [what: string, value: string]
+type BadValue = readonly [what: string, value: string]
 
 /** A kind of value that an argument or a flag accepts. */
 export interface Kind {
   /** A valid value. */
-  right: string
+  validValue: string
   /** Values that are invalid for this kind; those of `odd` are added for every kind. */
-  wrong: readonly Bad[]
+  invalidValues: readonly BadValue[]
   /** Whether any text is valid, so that a command may accept the values of `odd`. */
   takesText?: boolean
 }
 
 /** Texts that are not a valid number, date, address or id, but could be in a person's name. */
-export const odd: readonly Bad[] = [
+export const oddValues: readonly BadValue[] = [
   ['nothing', ''],
   ['blanks', ' \t '],
   ['terminal codes', '\u001B]52;c;ZXZpbA==\u0007\u001B[2Jred'],
@@ -28,11 +28,27 @@ export const odd: readonly Bad[] = [
   ['a format', '%s%n {{1+1}} ${1}'],
 ]
 
-const none = (...values: readonly string[]): Bad[] => values.map((value) => [JSON.stringify(value), value])
+const createBadValues = (...values: readonly string[]): BadValue[] =>
+  values.map((value) => [JSON.stringify(value), value])
 
-const wholeNumbers = none('1e3', '0x10', '12abc', '-1', '1.5', '+1', '٣', 'NaN', 'Infinity', '9'.repeat(40))
-const ids = none('not-an-id', '12345678-1234-1234-1234-12345678901', '{12345678-1234-1234-1234-123456789012}')
-const urls = none(
+const wholeNumbers = createBadValues(
+  '1e3',
+  '0x10',
+  '12abc',
+  '-1',
+  '1.5',
+  '+1',
+  '٣',
+  'NaN',
+  'Infinity',
+  '9'.repeat(40),
+)
+const ids = createBadValues(
+  'not-an-id',
+  '12345678-1234-1234-1234-12345678901',
+  '{12345678-1234-1234-1234-123456789012}',
+)
+const urls = createBadValues(
   'http://evil.example.com',
   'https://user:pass@api.example.com',
   'nonsense',
@@ -44,7 +60,7 @@ const urls = none(
 )
 
 /** Paths that cannot be read; world-of-bad-input.ts creates the files. */
-const unreadable: Bad[] = [
+const unreadablePaths: BadValue[] = [
   ['a missing file', 'missing.file'],
   ['a missing folder', 'missing/folder/file'],
   ['a folder', 'a-folder'],
@@ -53,7 +69,7 @@ const unreadable: Bad[] = [
   ['a name that is too long', 'n'.repeat(300)],
 ]
 /** Paths that can be read, but whose content is not valid for any command; `-` is stdin. */
-const misread: Bad[] = [
+const pathsWithBadContent: BadValue[] = [
   ['an empty file', 'empty.bin'],
   ['bytes that are not UTF-8', 'bytes.bin'],
   ['NULs', 'nul.bin'],
@@ -61,7 +77,7 @@ const misread: Bad[] = [
   ['a FIFO', 'pipe'],
   ['stdin', '-'],
 ]
-const unwritable: Bad[] = [
+const unwritablePaths: BadValue[] = [
   ['a missing folder', 'missing/folder/file'],
   ['a folder', 'a-folder'],
   ['a file for a folder', 'people.csv/file'],
@@ -71,23 +87,34 @@ const unwritable: Bad[] = [
 ]
 
 const id = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
-const text: Kind = { right: 'x', wrong: [], takesText: true }
-const number: Kind = { right: '1', wrong: wholeNumbers }
-const url: Kind = { right: 'http://127.0.0.1:9', wrong: urls }
-const uuid: Kind = { right: id, wrong: ids }
+const text: Kind = { validValue: 'x', invalidValues: [], takesText: true }
+const number: Kind = { validValue: '1', invalidValues: wholeNumbers }
+const url: Kind = { validValue: 'http://127.0.0.1:9', invalidValues: urls }
+const uuid: Kind = { validValue: id, invalidValues: ids }
 /** A placeholder, which a test replaces by the id of an existing batch. */
 export const batchPlaceholder = '%batch%'
-const batch: Kind = { right: batchPlaceholder, wrong: none('not-an-id', '{12345678}', 'abc', 'f'.repeat(37)) }
+const batch: Kind = {
+  validValue: batchPlaceholder,
+  invalidValues: createBadValues('not-an-id', '{12345678}', 'abc', 'f'.repeat(37)),
+}
 const email: Kind = {
-  right: 'ana@example.com',
-  wrong: none('nobody', 'ana@example.com\r\nBcc: all@example.com', `${'a'.repeat(260)}@example.com`),
+  validValue: 'ana@example.com',
+  invalidValues: createBadValues(
+    'nobody',
+    'ana@example.com\r\nBcc: all@example.com',
+    `${'a'.repeat(260)}@example.com`,
+  ),
   takesText: true,
 }
-const reads: Kind = { right: 'people.csv', wrong: [...unreadable, ...misread], takesText: true }
-const writes: Kind = { right: 'out.file', wrong: unwritable, takesText: true }
+const fileToRead: Kind = {
+  validValue: 'people.csv',
+  invalidValues: [...unreadablePaths, ...pathsWithBadContent],
+  takesText: true,
+}
+const fileToWrite: Kind = { validValue: 'out.file', invalidValues: unwritablePaths, takesText: true }
 const folder: Kind = {
-  right: 'out',
-  wrong: [
+  validValue: 'out',
+  invalidValues: [
     ['a file for a folder', 'people.csv'],
     ['a file above it', 'people.csv/folder'],
     ['a link to itself', 'loop/folder'],
@@ -100,39 +127,68 @@ const folder: Kind = {
 export const kinds: Readonly<Record<string, Kind>> = {
   N: number,
   ID: number,
-  PORT: { right: '0', wrong: [...wholeNumbers, ...none('65536')] },
+  PORT: { validValue: '0', invalidValues: [...wholeNumbers, ...createBadValues('65536')] },
   UUID: uuid,
   REQUEST_ID: uuid,
   BATCH_ID: batch,
   URL: url,
   SIGNED_URL: url,
-  DURATION: { right: '1s', wrong: none('5 parsecs', '-1s', '1e3s', '1', 'NaNs', `${'9'.repeat(40)}d`) },
+  DURATION: {
+    validValue: '1s',
+    invalidValues: createBadValues('5 parsecs', '-1s', '1e3s', '1', 'NaNs', `${'9'.repeat(40)}d`),
+  },
   DATE: {
-    right: '2026-11-01',
-    wrong: none('2026-02-30', '2026-13-01', '0000-00-00', 'yesterday', '1e9', '2026-11-01T25:00:00Z'),
+    validValue: '2026-11-01',
+    invalidValues: createBadValues(
+      '2026-02-30',
+      '2026-13-01',
+      '0000-00-00',
+      'yesterday',
+      '1e9',
+      '2026-11-01T25:00:00Z',
+    ),
   },
-  HEX: { right: 'a'.repeat(64), wrong: none('g'.repeat(64), `sha256=${'a'.repeat(64)}`) },
-  CC: { right: 'AU', wrong: none('ZZ', 'Australia') },
+  HEX: {
+    validValue: 'a'.repeat(64),
+    invalidValues: createBadValues('g'.repeat(64), `sha256=${'a'.repeat(64)}`),
+  },
+  CC: { validValue: 'AU', invalidValues: createBadValues('ZZ', 'Australia') },
   EMAIL: email,
-  'CALLS/SECONDS,…': { right: '60/60', wrong: none('1e3/60', '60', '-1/60', '60/0') },
-  "'Given name=first_name'": { right: 'Given name=first_name', wrong: none('no mapping') },
-  'CODE.NAME=VALUE': { right: 'code.name=value', wrong: none('no value', '=', '.=', '__proto__.x=1') },
-  'NAME=CHOICE': { right: 'leaving-received=later', wrong: none('no-such-rule=later', '__proto__=x') },
-  'A,B': { right: 'x', wrong: none('no_such_column', 'a,,b', ',') },
-  EXPR: { right: '.', wrong: none('.[', '..|', 'nope', '"'), takesText: true },
-  TEMPLATE: { right: '{check_id}', wrong: none('{nope}', '{', '{__proto__}'), takesText: true },
-  JSON: {
-    right: '{"kind":"hang"}',
-    wrong: none('{', '[]', '{"status":"x"}', '{"__proto__":{"a":1}}', 'NaN'),
+  'CALLS/SECONDS,…': { validValue: '60/60', invalidValues: createBadValues('1e3/60', '60', '-1/60', '60/0') },
+  "'Given name=first_name'": {
+    validValue: 'Given name=first_name',
+    invalidValues: createBadValues('no mapping'),
   },
-  STATE: { right: 'held', wrong: none('no-such-state', 'held,') },
-  STATUS: { right: 'COMPLETED', wrong: none('no-such-status') },
-  COMMAND: { ...text, right: 'ping' },
-  CIDR: { right: '172.16.0.0/12', wrong: none('1.2.3.4/33', '300.1.1.1/8', '::1/999') },
+  'CODE.NAME=VALUE': {
+    validValue: 'code.name=value',
+    invalidValues: createBadValues('no value', '=', '.=', '__proto__.x=1'),
+  },
+  'NAME=CHOICE': {
+    validValue: 'leaving-received=later',
+    invalidValues: createBadValues('no-such-rule=later', '__proto__=x'),
+  },
+  'A,B': { validValue: 'x', invalidValues: createBadValues('no_such_column', 'a,,b', ',') },
+  EXPR: { validValue: '.', invalidValues: createBadValues('.[', '..|', 'nope', '"'), takesText: true },
+  TEMPLATE: {
+    validValue: '{check_id}',
+    invalidValues: createBadValues('{nope}', '{', '{__proto__}'),
+    takesText: true,
+  },
+  JSON: {
+    validValue: '{"kind":"hang"}',
+    invalidValues: createBadValues('{', '[]', '{"status":"x"}', '{"__proto__":{"a":1}}', 'NaN'),
+  },
+  STATE: { validValue: 'held', invalidValues: createBadValues('no-such-state', 'held,') },
+  STATUS: { validValue: 'COMPLETED', invalidValues: createBadValues('no-such-status') },
+  COMMAND: { ...text, validValue: 'ping' },
+  CIDR: {
+    validValue: '172.16.0.0/12',
+    invalidValues: createBadValues('1.2.3.4/33', '300.1.1.1/8', '::1/999'),
+  },
   DIR: folder,
   'DIR|FILE|-': folder,
-  'FILE|:memory:': writes,
-  CALLS: { ...text, right: 'POST /v1/requests' },
+  'FILE|:memory:': fileToWrite,
+  CALLS: { ...text, validValue: 'POST /v1/requests' },
   COLUMN: text,
   HOST: text,
   NAME: text,
@@ -147,66 +203,72 @@ export const kinds: Readonly<Record<string, Kind>> = {
 
 /** Kinds of the values of single flags, by the name of the flag. They take precedence over `kinds`. */
 export const flagKinds: Readonly<Record<string, Kind>> = {
-  profile: { right: 'work', wrong: none('..', '../x', 'x'.repeat(65), '__proto__ x', 'constructor') },
-  sort: { right: 'x', wrong: none('no_such_column', '--', '-') },
-  exec: { ...text, right: 'true' },
+  profile: {
+    validValue: 'work',
+    invalidValues: createBadValues('..', '../x', 'x'.repeat(65), '__proto__ x', 'constructor'),
+  },
+  sort: { validValue: 'x', invalidValues: createBadValues('no_such_column', '--', '-') },
+  exec: { ...text, validValue: 'true' },
   'public-url': {
-    right: 'https://api.example.com',
-    wrong: urls.filter(([, each]) => !each.startsWith('http://')),
+    validValue: 'https://api.example.com',
+    invalidValues: urls.filter(([, each]) => !each.startsWith('http://')),
   },
 }
 
 /** Kinds of the values of flags with the placeholder FILE, by the name of the flag. */
 export const fileKinds: Readonly<Record<string, Kind>> = {
   // Files that are read.
-  plan: reads,
-  fixture: reads,
-  'tls-cert': reads,
-  'tls-key': reads,
-  'forward-ca': reads,
-  'secret-file': reads,
-  'stored-file': reads,
-  events: reads,
-  http: reads,
-  har: reads,
-  file: reads,
+  plan: fileToRead,
+  fixture: fileToRead,
+  'tls-cert': fileToRead,
+  'tls-key': fileToRead,
+  'forward-ca': fileToRead,
+  'secret-file': fileToRead,
+  'stored-file': fileToRead,
+  events: fileToRead,
+  http: fileToRead,
+  har: fileToRead,
+  file: fileToRead,
   // Files that are written.
-  results: writes,
-  errors: writes,
-  output: writes,
-  report: writes,
-  html: writes,
-  junit: writes,
-  export: writes,
+  results: fileToWrite,
+  errors: fileToWrite,
+  output: fileToWrite,
+  report: fileToWrite,
+  html: fileToWrite,
+  junit: fileToWrite,
+  export: fileToWrite,
 }
 
 /** Kinds of the values of arguments, by the name of the argument. */
 export const argumentKinds: Readonly<Record<string, Kind>> = {
-  file: reads,
+  file: fileToRead,
   package_id: number,
   request_id: uuid,
   check_id: uuid,
   batch_id: batch,
   id: number,
-  duration: { right: '1s', wrong: none('5 parsecs', '-1s', '1e3s') },
+  duration: { validValue: '1s', invalidValues: createBadValues('5 parsecs', '-1s', '1e3s') },
   url,
   one: url,
   other: url,
-  code: { right: 'ABCD-EFGH', wrong: none('no-code') },
-  key: { right: 'output-dir', wrong: none('no-such-setting', 'constructor') },
-  scenario: { right: 'declined', wrong: none('no-such-scenario', 'constructor') },
-  story: { right: 'completed', wrong: none('no-such-story', 'constructor') },
-  method: { right: 'GET', wrong: none('POST', 'DELETE', 'get\r\nX: y') },
+  code: { validValue: 'ABCD-EFGH', invalidValues: createBadValues('no-code') },
+  key: { validValue: 'output-dir', invalidValues: createBadValues('no-such-setting', 'constructor') },
+  scenario: { validValue: 'declined', invalidValues: createBadValues('no-such-scenario', 'constructor') },
+  story: { validValue: 'completed', invalidValues: createBadValues('no-such-story', 'constructor') },
+  method: { validValue: 'GET', invalidValues: createBadValues('POST', 'DELETE', 'get\r\nX: y') },
   path: {
-    right: '/v1/ping',
-    wrong: none('//evil.example.com/v1', 'https://evil.example.com/', '/v1/../../x'),
+    validValue: '/v1/ping',
+    invalidValues: createBadValues('//evil.example.com/v1', 'https://evil.example.com/', '/v1/../../x'),
   },
-  shell: { right: 'bash', wrong: none('no-such-shell') },
-  choice: { right: 'leaving-received=later', wrong: none('no-such-rule=later', '__proto__=x') },
+  shell: { validValue: 'bash', invalidValues: createBadValues('no-such-shell') },
+  choice: {
+    validValue: 'leaving-received=later',
+    invalidValues: createBadValues('no-such-rule=later', '__proto__=x'),
+  },
   // Only a running sandbox can check the name of an event.
   event: text,
-  from: { ...writes, right: 'from.sqlite' },
-  to: { ...writes, right: 'to.sqlite' },
+  from: { ...fileToWrite, validValue: 'from.sqlite' },
+  to: { ...fileToWrite, validValue: 'to.sqlite' },
   name: text,
   value: text,
 }

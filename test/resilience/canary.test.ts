@@ -39,8 +39,10 @@ test('no command, valid or invalid, prints or stores a canary', async () => {
     'api GET /v1/users --include --verbose',
   ].map((line) => line.split(' '))
   // One invalid line of each command, with the key in the environment.
-  const wrong = sampleOf(commandIds, 6).map((each) => (badLines(each)[0]?.argv ?? []).concat('--verbose'))
-  for (const argv of [...lines, ...wrong]) {
+  const invalidLines = sampleOf(commandIds, 6).map((each) =>
+    (badLines(each)[0]?.argv ?? []).concat('--verbose'),
+  )
+  for (const argv of [...lines, ...invalidLines]) {
     const { stdout, stderr } = await here.run(argv, {
       clock: here.clock,
       ...(argv.includes('--with-key') && { stdin: apiKey }),
@@ -48,7 +50,7 @@ test('no command, valid or invalid, prints or stores a canary', async () => {
     found.push(...findCanaries(argv.slice(0, 2).join(' '), stdout + stderr, canaries))
   }
   found.push(...findCanariesInFiles(here.folder, canaries, secretsFile))
-  const count = lines.length + wrong.length
+  const count = lines.length + invalidLines.length
   fault.countCases(count, count - found.length)
   expect(found).toEqual([])
 })
@@ -59,10 +61,10 @@ test('no child process, and no command line of any process, contains a key or a 
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const canaries = { key: apiKey, secret: webhookSecret, password: 'canary-password' }
   const seenFile = join(here.folder, 'seen.json')
-  const spy = join(here.folder, 'spy.cjs')
-  writeFileSync(spy, `${spyScript(seenFile)}\nprocess.stdin.resume()`)
+  const spyFile = join(here.folder, 'spy.cjs')
+  writeFileSync(spyFile, `${spyScript(seenFile)}\nprocess.stdin.resume()`)
   const env = { ...here.env, PGPASSWORD: canaries.password }
-  const exec = `"${process.execPath}" ${spy}`
+  const exec = `"${process.execPath}" ${spyFile}`
   const receiver = start(['webhook', 'listen', '--port', '0', '--exec', exec, '--max-events', '1'], env)
   const address = /Listening at (\S+)/
   while (!address.test(receiver.stderr()))
@@ -79,7 +81,7 @@ test('no child process, and no command line of any process, contains a key or a 
 
 test.each(['a report', 'a report by its signed URL'])(
   'the viewer of %s, a child process of --open, receives neither a key nor a token',
-  async (which) => {
+  async (reportKind) => {
     if (process.platform !== 'linux') return children.markNotTried('another platform has another viewer')
     const here = await worldWithOrders(['Ana'])
     const url = signedUrl(here)
@@ -88,7 +90,7 @@ test.each(['a report', 'a report by its signed URL'])(
       key: here.sandbox.credentials.apiKey,
       secret: here.sandbox.credentials.webhookSecret,
       password: 'canary-password',
-      ...(which !== 'a report' && { token: new URL(url).searchParams.get('t') ?? '' }),
+      ...(reportKind !== 'a report' && { token: new URL(url).searchParams.get('t') ?? '' }),
     }
     const viewer = join(here.folder, 'xdg-open')
     const seenFile = join(here.folder, 'seen.json')
@@ -102,7 +104,7 @@ test.each(['a report', 'a report by its signed URL'])(
       DISPLAY: ':0',
       PGPASSWORD: canaries.password,
     }
-    const what = which === 'a report' ? [check] : ['--url', url]
+    const what = reportKind === 'a report' ? [check] : ['--url', url]
     const output = join(here.folder, 'report.pdf')
     const run = start(['report', 'download', ...what, '--output', output, '--open'], { ...here.env, ...path })
     expect([await run.ended, run.stderr()]).toEqual([0, expect.not.stringContaining('Error')])

@@ -17,7 +17,7 @@ const secrets = {
   'control token': 'ctl/CANARYCONTROL0123',
 }
 const token = 'CANARYTOKEN0123+a/b.'
-const cores = {
+const secretCores = {
   key: 'CANARYKEY',
   'webhook secret': 'CANARYHOOK',
   'store password': 'CANARYSTORE',
@@ -41,11 +41,11 @@ interface Echo {
 /** Names of fields of free text, which the program shows. */
 const freeText = /^(?:message|.*name|description|job_title|error_reason)$/
 
-function withEcho(value: unknown, echo: string, isEchoed: (key: string) => boolean, key = ''): unknown {
+function addEcho(value: unknown, echo: string, isEchoed: (key: string) => boolean, key = ''): unknown {
   if (typeof value === 'string') return isEchoed(key) ? `${value} ${echo}` : value
-  if (Array.isArray(value)) return value.map((each) => withEcho(each, echo, isEchoed, key))
+  if (Array.isArray(value)) return value.map((each) => addEcho(each, echo, isEchoed, key))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([name, each]) => [name, withEcho(each, echo, isEchoed, name)])
+  const entries = Object.entries(value).map(([name, each]) => [name, addEcho(each, echo, isEchoed, name)])
   return { ...(Object.fromEntries(entries) as object), [`unknown ${echo}`]: [echo] }
 }
 
@@ -103,11 +103,11 @@ test.each(sampleOf(echoes, 9))(
       const tokens = [...signed.matchAll(/\?t=([^"]*)/g)].map(([, each = '']) => decodeURIComponent(each))
       const basic = Buffer.from(`gate:${secrets['proxy password']}`).toString('base64')
       // Only a token that the program has received is echoed, because it cannot recognise any other.
-      const given = isFailure ? [/\?t=(.*)/.exec(request.url)?.[1] ?? ''] : tokens
-      const echo = [...Object.values(secrets), basic, ...given].map(encode).join(' ')
+      const echoedTokens = isFailure ? [/\?t=(.*)/.exec(request.url)?.[1] ?? ''] : tokens
+      const echo = [...Object.values(secrets), basic, ...echoedTokens].map(encode).join(' ')
       const changed = isFailure
         ? { data: null, status_message: 'client_error', message: `first_name: ${echo}` }
-        : withEcho(JSON.parse(signed), echo, (name) => where === 'every field' || freeText.test(name))
+        : addEcho(JSON.parse(signed), echo, (name) => where === 'every field' || freeText.test(name))
       const isChanged = isFailure || (isEchoing && where !== 'a failure')
       return new Response(isChanged ? write(changed) : signed, {
         status: isFailure ? 400 : answer.status,
@@ -160,10 +160,10 @@ test.each(sampleOf(echoes, 9))(
     let isReplaced = false
     for (const line of lines) {
       const { stdout, stderr } = await here.type(line, { exported })
-      found.push(...findCanaries(line.slice(0, 60), stdout + stderr, cores))
+      found.push(...findCanaries(line.slice(0, 60), stdout + stderr, secretCores))
       isReplaced ||= /\[API key\]/.test(stdout + stderr)
     }
-    found.push(...findCanariesInFiles(here.folder, cores, secretsFile))
+    found.push(...findCanariesInFiles(here.folder, secretCores, secretsFile))
     fault.countCases(lines.length + 1, lines.length + 1 - found.length)
     // Shows that the echo reached the program.
     expect(isReplaced).toBe(true)

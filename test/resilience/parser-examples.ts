@@ -107,7 +107,9 @@ export const plans = [
   `{"sha256":"${signature}","plan":{"refcheck_order_plan":1,"code":"BCDF-GHJK","made_at":"2026-11-22T10:00:00Z"}}`,
 ]
 const attempt = JSON.stringify([id, id, 1, 102, 'a', 'b', 'c', 1, 'https://api.example.com', 'a@b.cc'])
-export const lists = [`\n${createHash('sha256').update(attempt).digest('hex').slice(0, 16)} ${attempt}\t`]
+export const attemptLogs = [
+  `\n${createHash('sha256').update(attempt).digest('hex').slice(0, 16)} ${attempt}\t`,
+]
 export const bodies = [orderBody('Priya'), '{"a":1.0,"b":[true,null,"\\u00e9"],"a":2}']
 export const fixtures = [
   'organisations:\n  - name: A\n    users:\n      - email: a@b.cc\n        role: owner\n    packages:\n      - id: 1\n        name: P\n        status: ACTIVE\n',

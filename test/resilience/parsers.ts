@@ -41,10 +41,10 @@ export interface Parser {
   share?: number
 }
 
-const bytes = (text: string): Buffer => Buffer.from(text, 'latin1')
+const toBytes = (text: string): Buffer => Buffer.from(text, 'latin1')
 const key = signingKey('secret')
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
-const base = 'https://api.example.com'
+const baseUrl = 'https://api.example.com'
 const odsType = 'application/vnd.oasis.opendocument.spreadsheet'
 
 /** All parsers of input from a file, the service, a sender of events or a command line. */
@@ -61,7 +61,7 @@ export const parsers: readonly Parser[] = [
   ...['xlsx', 'ods'].map((kind): Parser => ({
     name: `rows of ${kind}`,
     examples: examples.workbooks[kind] ?? [],
-    read: (text) => readRows(bytes(text), `p.${kind}`),
+    read: (text) => readRows(toBytes(text), `p.${kind}`),
     share: 10,
   })),
   {
@@ -77,14 +77,14 @@ export const parsers: readonly Parser[] = [
       readRows(await zipParts({ mimetype: odsType, 'content.xml': text.toWellFormed() }), 'p.ods'),
     share: 10,
   },
-  { name: 'captured HTTP', examples: examples.captures, read: (text) => parseCapturedRequest(bytes(text)) },
-  { name: 'log', examples: examples.logs, read: (text) => Array.from(readLog(bytes(text))) },
-  { name: 'HAR', examples: examples.hars, read: (text) => Array.from(readHar(bytes(text))) },
+  { name: 'captured HTTP', examples: examples.captures, read: (text) => parseCapturedRequest(toBytes(text)) },
+  { name: 'log', examples: examples.logs, read: (text) => Array.from(readLog(toBytes(text))) },
+  { name: 'HAR', examples: examples.hars, read: (text) => Array.from(readHar(toBytes(text))) },
   {
     name: 'signature',
-    examples: [sign(bytes('{}'), key), sign(bytes('{}'), key).toUpperCase()],
+    examples: [sign(toBytes('{}'), key), sign(toBytes('{}'), key).toUpperCase()],
     read(text) {
-      if (verifies(bytes('{}'), text, key) && text !== sign(bytes('{}'), key)) throw new Error('accepted')
+      if (verifies(toBytes('{}'), text, key) && text !== sign(toBytes('{}'), key)) throw new Error('accepted')
     },
   },
   { name: 'verify of the library', examples: examples.events, read: (text) => verify(text, text, 'secret') },
@@ -108,8 +108,8 @@ export const parsers: readonly Parser[] = [
     name: 'report URL',
     examples: examples.reportUrls,
     read(text) {
-      const { origin, username, password } = signedReportUrl(text, base)
-      if (origin !== base || username + password !== '') throw new Error(`leads to ${origin}`)
+      const { origin, username, password } = signedReportUrl(text, baseUrl)
+      if (origin !== baseUrl || username + password !== '') throw new Error(`leads to ${origin}`)
     },
   },
   { name: 'store address', examples: examples.stores, read: parseStoreAddress },
@@ -134,10 +134,10 @@ export const parsers: readonly Parser[] = [
   { name: 'draft', examples: examples.plans, read: parseDraft },
   {
     name: 'list of attempts',
-    examples: examples.lists,
+    examples: examples.attemptLogs,
     read: (text) => parseLog(Buffer.from(text), digest),
   },
-  { name: 'body file', examples: examples.bodies, read: (text) => parseBodyFile(bytes(text)) },
+  { name: 'body file', examples: examples.bodies, read: (text) => parseBodyFile(toBytes(text)) },
   {
     name: 'JSON text',
     examples: examples.bodies,

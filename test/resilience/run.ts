@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { printTable } from '../bench/measuring.ts'
-import type { Recorded } from '../harness/faults/fault-row.ts'
+import type { RecordedRow } from '../harness/faults/fault-row.ts'
 import { listRecordingFiles } from './recording.ts'
 import { faults } from './rows.ts'
 
@@ -17,10 +17,10 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, whole: { type: 'boolean', default: false } },
 })
 const root = join(import.meta.dirname, '..', '..')
-const wanted = Object.entries(faults).filter(([id]) => id.includes(values.only))
-const files = listRecordingFiles().filter(({ rows }) => wanted.some(([id]) => rows.includes(id)))
+const selectedFaults = Object.entries(faults).filter(([id]) => id.includes(values.only))
+const files = listRecordingFiles().filter(({ rows }) => selectedFaults.some(([id]) => rows.includes(id)))
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-resilience-'))
-const figures = join(folder, 'figures')
+const figuresFile = join(folder, 'figures')
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 
 const path = (process.env['PATH'] ?? '').split(delimiter)
@@ -28,11 +28,11 @@ const isAvailable = (need: string): boolean =>
   need === 'root' ? process.getuid?.() === 0 : path.some((each) => existsSync(join(each, need)))
 /** Returns the needs of a test file that this machine does not have. */
 const listMissing = ({ needs }: { needs: string[] }): string[] => needs.filter((need) => !isAvailable(need))
-const untried: Recorded[] = files
+const untriedRows: RecordedRow[] = files
   .filter((file) => listMissing(file).length > 0)
   .flatMap((file) =>
-    file.rows.map((row): Recorded => ({
-      row: row as Recorded['row'],
+    file.rows.map((row): RecordedRow => ({
+      row: row as RecordedRow['row'],
       cases: 0,
       passedCount: 0,
       figure: '',
@@ -54,11 +54,15 @@ function runTests(config: string, chosen: readonly string[], ...flags: readonly 
     ...flags,
     ...names,
   ]
-  const env = { ...process.env, REFCHECK_RESILIENCE: figures, ...(values.whole && { REFCHECK_WHOLE: '1' }) }
+  const env = {
+    ...process.env,
+    REFCHECK_RESILIENCE: figuresFile,
+    ...(values.whole && { REFCHECK_WHOLE: '1' }),
+  }
   return spawnSync(process.execPath, argv, { cwd: root, env, stdio: ['ignore', 2, 2] }).status === 0
 }
 
-writeFileSync(figures, '')
+writeFileSync(figuresFile, '')
 const isSystemTest = (file: string): boolean => file.startsWith('system/')
 const paths = files.filter((file) => listMissing(file).length === 0).map((file) => file.path)
 const hasPassed = [
@@ -68,14 +72,14 @@ const hasPassed = [
   ),
   runTests('system/vitest.config.ts', paths.filter(isSystemTest), '--no-file-parallelism'),
 ].every(Boolean)
-const recorded = readFileSync(figures, 'utf8')
+const recorded = readFileSync(figuresFile, 'utf8')
   .split('\n')
   .filter((line) => line !== '')
-  .map((line) => JSON.parse(line) as Recorded)
-  .concat(untried)
+  .map((line) => JSON.parse(line) as RecordedRow)
+  .concat(untriedRows)
 rmSync(folder, { recursive: true })
 
-const rows = wanted.map(([id, { fault, right }]) => {
+const rows = selectedFaults.map(([id, { fault, right }]) => {
   const results = recorded.filter(({ row }) => row === id)
   const cases = results.reduce((sum, each) => sum + each.cases, 0)
   const passedCount = results.reduce((sum, each) => sum + each.passedCount, 0)
@@ -102,7 +106,7 @@ printTable([
 ])
 const failedRows = rows.filter(({ hasFailed }) => hasFailed).length
 const cases = recorded
-  .filter(({ row }) => wanted.some(([id]) => id === row))
+  .filter(({ row }) => selectedFaults.some(([id]) => id === row))
   .reduce((sum, each) => sum + each.cases, 0)
 console.log(
   `${rows.length} rows, ${cases} cases, ${failedRows} fell short${hasPassed ? '' : '; a test failed'}`,

@@ -8,7 +8,9 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 recordForFaultTable('lines', 'forged lines', { titles: /line/ })
-const shared = recordForFaultTable('shared-folder', 'folders that were not reported', { titles: /folder/ })
+const sharedFolderRow = recordForFaultTable('shared-folder', 'folders that were not reported', {
+  titles: /folder/,
+})
 
 /** Texts of a service that try to forge output: line breaks, invisible and bidirectional characters, 3 MB. */
 const forgedTexts: [what: string, text: string, shown: RegExp][] = [
@@ -49,7 +51,7 @@ test.each([
   ['of another account', undefined],
 ])('a store in a folder that is %s is reported, and doctor fails', async (_what, mode) => {
   if (mode === undefined && process.getuid?.() !== 0)
-    return shared.markNotTried('only root can give folders away')
+    return sharedFolderRow.markNotTried('only root can give folders away')
   const here = await session()
   const folder = join(here.folder, 'shared')
   mkdirSync(folder)

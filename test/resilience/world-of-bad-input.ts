@@ -27,16 +27,16 @@ export interface BadFolder extends World {
   takeCreated: () => string[]
 }
 
-const people = 2
+const peopleCount = 2
 
-export async function badFolder(): Promise<BadFolder> {
+export async function createBadFolder(): Promise<BadFolder> {
   const clock = new ManualClock({ auto: true })
   const here = await world({ clock, seed: 'bad input', quota: [] })
   const cwd = join(here.folder, 'one', 'two')
   mkdirSync(join(cwd, 'a-folder'), { recursive: true })
-  peopleFile(cwd, emails(people))
-  const set = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], { cwd, clock })
-  if (set.code !== 0) throw new Error(set.stderr)
+  peopleFile(cwd, emails(peopleCount))
+  const orderRun = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], { cwd, clock })
+  if (orderRun.code !== 0) throw new Error(orderRun.stderr)
   writeFileSync(join(cwd, 'empty.bin'), '')
   writeFileSync(join(cwd, 'bytes.bin'), Buffer.from([0xff, 0xfe, 0x80, 0xc3, 0x28, 0x0a, 0xed, 0xa0, 0x80]))
   writeFileSync(join(cwd, 'nul.bin'), Buffer.alloc(4_096))
@@ -51,7 +51,7 @@ export async function badFolder(): Promise<BadFolder> {
     if (request.method !== 'GET') calls.push(`${request.method} ${new URL(request.url).pathname}`)
     return ask(request)
   })
-  let before = readState(here.folder)
+  let formerState = readState(here.folder)
   const created: string[] = []
   return {
     ...here,
@@ -60,15 +60,17 @@ export async function badFolder(): Promise<BadFolder> {
     sent: () => calls.splice(0),
     words: (argv) => argv.map((word) => word.replace(batchPlaceholder, batch)),
     changed() {
-      const now = readState(here.folder)
-      created.push(...[...now.keys()].filter((name) => !before.has(name)))
-      const other = [...before].filter(([name, was]) => now.get(name) !== was).map(([name]) => name)
-      before = now
-      return other
+      const currentState = readState(here.folder)
+      created.push(...[...currentState.keys()].filter((name) => !formerState.has(name)))
+      const changedNames = [...formerState]
+        .filter(([name, formerHash]) => currentState.get(name) !== formerHash)
+        .map(([name]) => name)
+      formerState = currentState
+      return changedNames
     },
     takeCreated() {
       for (const name of created) rmSync(join(here.folder, name), { force: true })
-      for (const name of created) before.delete(name)
+      for (const name of created) formerState.delete(name)
       return created.splice(0)
     },
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { Written } from '../system/sheets/written.ts'
+import type { WrittenFile } from '../system/sheets/written.ts'
 import { cellValue } from '../../src/domain/batch/cell-value.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import type { SheetRow } from '../../src/domain/sheet/cell.ts'
@@ -13,7 +13,7 @@ import { collect, collectBytes, openBytes, textOfCell } from './table.ts'
 const folder = join(import.meta.dirname, '../vectors/sheets/written')
 const descriptions = readdirSync(folder)
   .filter((file) => file.endsWith('.json'))
-  .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Omit<Written, 'write'>)
+  .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Omit<WrittenFile, 'write'>)
 
 test.each(descriptions)(
   'each cell of $file is read as $program displays it',

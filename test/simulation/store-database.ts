@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-import { makeStore } from '../harness/create-store.ts'
+import { createStore } from '../harness/create-store.ts'
 import { type DamageKind, StoreFiles } from './store-files.ts'
 
 /** Tables and functions that replace the server's clock and identity in a simulation. */
@@ -49,7 +49,7 @@ export class StoreDatabase extends StoreFiles {
     client.on('error', () => undefined)
     await client.connect()
     await client.query(createClockSql)
-    await makeStore(url)
+    await createStore(url)
     return new StoreDatabase(url, client)
   }
 

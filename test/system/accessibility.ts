@@ -10,10 +10,10 @@ export async function findViolations(page: Page): Promise<string[]> {
   // Runs axe as a debugger does, because the content security policy of the page does not apply to debuggers.
   await page.evaluate(axe)
   return page.evaluate(async () => {
-    const { axe: found } = globalThis as unknown as {
+    const { axe: loadedAxe } = globalThis as unknown as {
       axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
     }
-    return (await found.run()).violations.flatMap(({ id, nodes }) =>
+    return (await loadedAxe.run()).violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html }) => `${id}: ${html}`),
     )
   })

@@ -26,10 +26,10 @@ interface Bomb {
   content: string | Uint8Array | { head?: string; unit: string; mebibytes: number }
 }
 
-const nested = (unit: string): string => unit.repeat(5_000_000)
+const repeatUnit = (unit: string): string => unit.repeat(5_000_000)
 const unsigned = `X-Service-Signature: ${'a'.repeat(64)}`
 const gzip = gzipSync(Buffer.alloc(100 * 1024 * 1024))
-const laughs = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`)
+const yamlAliases = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`)
 
 /** Command lines that read FILE, each with the content of the file. */
 const bombs: readonly [line: string, bomb: Bomb][] = [
@@ -42,7 +42,7 @@ const bombs: readonly [line: string, bomb: Bomb][] = [
       'webhook verify --har FILE',
       'sandbox restore FILE',
       'sandbox start --port 0 --fixture FILE',
-    ].map((line) => [line, { name: 'nested.json', content: nested(unit) }]),
+    ].map((line) => [line, { name: 'nested.json', content: repeatUnit(unit) }]),
   ),
   ...[
     'batch validate FILE --package 102',
@@ -60,7 +60,7 @@ const bombs: readonly [line: string, bomb: Bomb][] = [
   ['batch validate FILE --package 102', { name: 'line.jsonl', content: { unit: '{"a":', mebibytes: 300 } }],
   [
     'sandbox start --port 0 --fixture FILE',
-    { name: 'laughs.yaml', content: `a0: &a0 [x]\n${laughs.join('\n')}` },
+    { name: 'laughs.yaml', content: `a0: &a0 [x]\n${yamlAliases.join('\n')}` },
   ],
   [
     'webhook verify --http FILE',
@@ -138,48 +138,49 @@ test('every reader refuses every bomb early and with little memory', async () =>
   }
   const archive = { ...excelParts(''), 'xl/worksheets/sheet1.xml': Buffer.alloc(260 * 1024 * 1024, ' ') }
   writeBomb(here.folder, { name: 'bomb.xlsx', content: await zipParts(archive) })
-  const packed = await findFailure(here, 'batch validate bomb.xlsx --package 102')
-  if (packed !== undefined) failures.push(packed)
+  const workbookFailure = await findFailure(here, 'batch validate bomb.xlsx --package 102')
+  if (workbookFailure !== undefined) failures.push(workbookFailure)
   const cases = bombs.length + 1
   fault.countCases(cases, cases - failures.length)
   fault.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
   expect(failures).toEqual([])
 }, 600_000)
 
-const anAttribute = (at: number): string => `a${at}="1"`
-const aNamespace = (at: number): string => `xmlns:n${at}="urn:n"`
-const aTable = (at: number): string => `<table:table table:name="s${at}"/>`
-const inTables = (count: number): string => Array.from({ length: count }, (_, at) => aTable(at)).join('')
+const createAttribute = (at: number): string => `a${at}="1"`
+const createNamespace = (at: number): string => `xmlns:n${at}="urn:n"`
+const createTable = (at: number): string => `<table:table table:name="s${at}"/>`
+const createTables = (count: number): string =>
+  Array.from({ length: count }, (_, at) => createTable(at)).join('')
 
 const largeWorkbooks: readonly [name: string, parts: () => Parts, message: string][] = [
   ['60000-sheets.xlsx', () => partsWithManySheets(60_000), 'it has more than 256 sheets'],
   ['300000-sheets.xlsx', () => partsWithManySheets(300_000), 'it has more than 256 sheets'],
-  ['60000-sheets.ods', () => odsParts(inTables(60_000)), 'it has more than 256 sheets'],
+  ['60000-sheets.ods', () => odsParts(createTables(60_000)), 'it has more than 256 sheets'],
   [
     'attributes.xlsx',
-    () => partsWithSheet(`<x ${formatAttributes(3_000_000, anAttribute)}/>`),
+    () => partsWithSheet(`<x ${formatAttributes(3_000_000, createAttribute)}/>`),
     'more than 256 attributes',
   ],
   [
     'namespaces.xlsx',
-    () => partsWithSheet(`<x ${formatAttributes(3_000_000, aNamespace)}/>`),
+    () => partsWithSheet(`<x ${formatAttributes(3_000_000, createNamespace)}/>`),
     'more than 256 attributes',
   ],
   [
     'attributes.ods',
-    () => odsParts(`<table:table ${formatAttributes(3_000_000, anAttribute)}/>`),
+    () => odsParts(`<table:table ${formatAttributes(3_000_000, createAttribute)}/>`),
     'more than 256 attributes',
   ],
   [
     'empty-sheets.ods',
-    () => odsParts(`${inTables(250)}${'<a/>'.repeat(3_900_000)}`),
+    () => odsParts(`${createTables(250)}${'<a/>'.repeat(3_900_000)}`),
     'more than 48 MiB before their first rows',
   ],
 ]
 
-const person = (at: number): string =>
+const createPerson = (at: number): string =>
   `Ann,Row${at},ann.row${at}@example.com,+614${String(at).padStart(8, '0')}`
-const people = (count: number, line = person): string =>
+const createPeople = (count: number, line = createPerson): string =>
   `first_name,last_name,email,phone\n${Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('')}`
 
 test('tables with very many sheets, attributes or rows are refused early with one line', async () => {
@@ -193,10 +194,10 @@ test('tables with very many sheets, attributes or rows are refused early with on
     writeBomb(here.folder, { name, content: await zipParts(parts()) })
   writeBomb(here.folder, {
     name: '93-mebibytes.csv',
-    content: { head: people(1), unit: `${person(7)}\n`, mebibytes: 93 },
+    content: { head: createPeople(1), unit: `${createPerson(7)}\n`, mebibytes: 93 },
   })
   refusals.push(['93-mebibytes.csv', 'it is larger than 64 MiB'])
-  writeBomb(here.folder, { name: 'rows.csv', content: people(1_100_000) })
+  writeBomb(here.folder, { name: 'rows.csv', content: createPeople(1_100_000) })
   refusals.push(['rows.csv', 'it has more than 100000 rows'])
   maxima.seconds = 0
   maxima.mebibytes = 0
@@ -211,18 +212,18 @@ test('tables with very many sheets, attributes or rows are refused early with on
 
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 /** Returns a name of 9 letters, which is seldom similar to the name for another number. */
-const nameOf = (at: number): string =>
+const createName = (at: number): string =>
   [at, at / 26, at / 676].map((each) => (letters[Math.floor(each) % 26] ?? '').repeat(3)).join('')
-const colleague = (at: number): string =>
-  `${nameOf(at)},${nameOf(at * 7)},p${String(at)}@example.com,+61400000000`
+const createColleague = (at: number): string =>
+  `${createName(at)},${createName(at * 7)},p${String(at)}@example.com,+61400000000`
 
 test.each([
-  ['of ordinary people', 100_000, person],
-  ['with long names', 100_000, (at: number) => person(at).replaceAll('ow', 'o'.repeat(70))],
-  ['of one phone', 94_000, colleague],
+  ['of ordinary people', 100_000, createPerson],
+  ['with long names', 100_000, (at: number) => createPerson(at).replaceAll('ow', 'o'.repeat(70))],
+  ['of one phone', 94_000, createColleague],
 ])('a table of 100,000 rows %s is read', async (what, count, line) => {
   const here = await world()
-  writeBomb(here.folder, { name: 'people.csv', content: people(count, line) })
+  writeBomb(here.folder, { name: 'people.csv', content: createPeople(count, line) })
   const argv = ['batch', 'validate', 'people.csv', '--package', '102']
   const { code, stdout, seconds, mebibytes } = await measureRun(
     here.folder,
@@ -240,9 +241,9 @@ test('bombs in settings, keys and stores are refused as well', async () => {
   const here = await world()
   const failures: string[] = []
   const files: readonly [file: string, line: string, content: Bomb['content']][] = [
-    ['config.json', 'config list', nested('[').slice(0, 4_000_000)],
+    ['config.json', 'config list', repeatUnit('[').slice(0, 4_000_000)],
     ['config.json', 'config list', { unit: '[', mebibytes: 300 }],
-    ['credentials.json', 'users list', nested('[').slice(0, 1_000_000)],
+    ['credentials.json', 'users list', repeatUnit('[').slice(0, 1_000_000)],
     ['credentials.json', 'users list', { unit: '[', mebibytes: 300 }],
   ]
   const config = here.env['REFCHECK_CONFIG_DIR'] ?? ''

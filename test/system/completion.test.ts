@@ -54,21 +54,21 @@ async function openShell(here: World, shell: Shell): Promise<Screen> {
 test.each(['bash', 'zsh', 'fish'] as const)('a running %s completes a typed command line', async (shell) => {
   const here = await worldWithOrders()
   const screen = await openShell(here, shell)
-  const completes = async (typed: string, whole: string): Promise<void> => {
+  const expectCompletion = async (typed: string, completedLine: string): Promise<void> => {
     screen.press(`${typed}\t`)
-    await screen.until(whole)
-    expect(screen.visibleText()).toContain(whole)
+    await screen.until(completedLine)
+    expect(screen.visibleText()).toContain(completedLine)
     screen.press(keys.ctrlU)
   }
-  await completes('refcheck pack', 'refcheck packages')
-  await completes('refcheck batch vali', 'refcheck batch validate')
-  await completes('refcheck batch run --on-inv', 'refcheck batch run --on-invalid')
-  await completes('refcheck batch run --on-invalid sk', 'refcheck batch run --on-invalid skip')
-  await completes('refcheck batch run --on-invalid=sk', 'refcheck batch run --on-invalid=skip')
-  await completes('refcheck batch run people.c', 'refcheck batch run people.csv')
-  await completes(`refcheck batch status ${here.batch.slice(0, 4)}`, `batch status ${here.batch}`)
-  await completes(`refcheck request get ${here.request.slice(0, 4)}`, `request get ${here.request}`)
-  await completes('refcheck config set def', 'refcheck config set default-country')
+  await expectCompletion('refcheck pack', 'refcheck packages')
+  await expectCompletion('refcheck batch vali', 'refcheck batch validate')
+  await expectCompletion('refcheck batch run --on-inv', 'refcheck batch run --on-invalid')
+  await expectCompletion('refcheck batch run --on-invalid sk', 'refcheck batch run --on-invalid skip')
+  await expectCompletion('refcheck batch run --on-invalid=sk', 'refcheck batch run --on-invalid=skip')
+  await expectCompletion('refcheck batch run people.c', 'refcheck batch run people.csv')
+  await expectCompletion(`refcheck batch status ${here.batch.slice(0, 4)}`, `batch status ${here.batch}`)
+  await expectCompletion(`refcheck request get ${here.request.slice(0, 4)}`, `request get ${here.request}`)
+  await expectCompletion('refcheck config set def', 'refcheck config set default-country')
   // If several values are possible, they are listed.
   screen.press('refcheck schema show 10\t\t')
   await screen.until('104')

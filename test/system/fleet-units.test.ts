@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 
 import page from '../../src/cli/pages/fleet.ts'
-import { makeStore } from '../harness/create-store.ts'
+import { createStore } from '../harness/create-store.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
 import { temporaryFolder, world } from '../harness/world.ts'
@@ -26,7 +26,7 @@ async function runWorker(line: string): Promise<{ health: number; code: number |
   const cluster = await Cluster.start()
   onTestFinished(() => cluster.stop())
   const url = cluster.url(await cluster.create())
-  await makeStore(url)
+  await createStore(url)
   const { env, folder } = await world()
   const [command = '', ...argv] = line.replace('9400', '0').split(' ')
   expect(command).toMatch(/(?:^|\/)refcheck$/)
@@ -36,13 +36,13 @@ async function runWorker(line: string): Promise<{ health: number; code: number |
   })
   onTestFinished(() => void worker.kill('SIGKILL'))
   let log = ''
-  const isUp = Promise.withResolvers<string>()
+  const workerUrl = Promise.withResolvers<string>()
   worker.stdout.on('data', (chunk: Buffer) => {
     log += chunk.toString()
     const [, address] = /"url":\s*"([^"]+)"/.exec(log) ?? []
-    if (address !== undefined) isUp.resolve(address.replace('0.0.0.0', '127.0.0.1'))
+    if (address !== undefined) workerUrl.resolve(address.replace('0.0.0.0', '127.0.0.1'))
   })
-  const { status: health } = await fetch(new URL('/healthz', await isUp.promise))
+  const { status: health } = await fetch(new URL('/healthz', await workerUrl.promise))
   worker.kill('SIGTERM')
   const [code] = (await once(worker, 'close')) as [number | null]
   return { health, code }

@@ -32,18 +32,18 @@ test('a run waits for a database whose disk is full while orders are in flight, 
   const here = await world({ clock: systemClock, quota: [{ calls: 10_000, seconds: 60 }] })
   await here.run(['store', 'migrate'], { env })
   peopleFile(here.folder, emails(100))
-  const orders = (): number => here.sandbox.requests().length
-  let whenFull = 0
+  const countOrders = (): number => here.sandbox.requests().length
+  let orderCountWhenFull = 0
   here.intercept(async (request, ask) => {
     const answer = await ask(request)
-    if (request.method === 'POST' && orders() === 5) disk.fill()
+    if (request.method === 'POST' && countOrders() === 5) disk.fill()
     return answer
   })
   const outcome = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
     env,
     onWrite(_stream, text) {
       if (!text.includes('Waiting for the store')) return
-      whenFull = orders()
+      orderCountWhenFull = countOrders()
       disk.free()
     },
   })
@@ -52,6 +52,6 @@ test('a run waits for a database whose disk is full while orders are in flight, 
   )
   expect(outcome.stderr).toMatch(/The store "\S+" can be used again\.$/m)
   expect(outcome).toMatchObject({ code: 0 })
-  expect(whenFull).toBeLessThan(100)
+  expect(orderCountWhenFull).toBeLessThan(100)
   expect(here.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(100))
 })

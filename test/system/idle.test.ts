@@ -38,10 +38,10 @@ async function timeCalls(count: number, call: (at: number) => Promise<number>): 
   return { failed, p99: durations.toSorted((a, b) => a - b)[Math.ceil(count * 0.99) - 1] ?? Infinity }
 }
 
-const figure = ({ p99 }: CallTimes, mebibytes: number): string =>
+const formatFigure = ({ p99 }: CallTimes, mebibytes: number): string =>
   `p99 ${p99.toFixed(0)} ms, ${mebibytes.toFixed(0)} MiB`
 
-const get = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
+const getStatus = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
   const answer = await fetch(url, { headers, signal: AbortSignal.timeout(maxMs) })
   await answer.arrayBuffer()
   return answer.status
@@ -56,22 +56,22 @@ async function deliverDuringFlood(
   const { child, url } = await startReceiver([], env)
   onTestFinished(() => void child.kill('SIGKILL'))
   for (const [kind, sockets] of kinds) await floodServer(url, kind, sockets)
-  const id = (at: number): string => `${String(at).padStart(8, '0')}-1111-4111-8111-111111111111`
-  const found = await timeCalls(count, (at) => postDelivery(url, secret, { body: eventBody(id(at)) }))
-  return { ...found, mebibytes: peakMebibytes(child.pid) }
+  const createId = (at: number): string => `${String(at).padStart(8, '0')}-1111-4111-8111-111111111111`
+  const times = await timeCalls(count, (at) => postDelivery(url, secret, { body: eventBody(createId(at)) }))
+  return { ...times, mebibytes: peakMebibytes(child.pid) }
 }
 
 test('deliveries to a receiver are answered despite a thousand idle connections', async () => {
-  const found = await deliverDuringFlood(
+  const times = await deliverDuringFlood(
     [
       ['silent', 500],
       ['half a head', 500],
     ],
     200,
   )
-  idle.countCases(200, found.p99 < goalMs ? 200 - found.failed : 0)
-  idle.addNote(`1000 sockets at a receiver: ${figure(found, found.mebibytes)}`)
-  expect(found.failed).toBe(0)
+  idle.countCases(200, times.p99 < goalMs ? 200 - times.failed : 0)
+  idle.addNote(`1000 sockets at a receiver: ${formatFigure(times, times.mebibytes)}`)
+  expect(times.failed).toBe(0)
 })
 
 test.each<[Flood, number]>([
@@ -80,11 +80,11 @@ test.each<[Flood, number]>([
   ['tiny chunks', 1_000],
   ['many requests', 1_000],
 ])('deliveries to a receiver are answered despite a flood of connections: %s', async (kind, sockets) => {
-  const found = await deliverDuringFlood([[kind, sockets]], 60)
-  incomplete.countCases(60, found.mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  incomplete.addNote(`${sockets} sockets, ${kind}, at a receiver: ${figure(found, found.mebibytes)}`)
-  expect(found.failed).toBe(0)
-  expect(found.mebibytes).toBeLessThan(maxMebibytes)
+  const times = await deliverDuringFlood([[kind, sockets]], 60)
+  incomplete.countCases(60, times.mebibytes < goalMebibytes ? 60 - times.failed : 0)
+  incomplete.addNote(`${sockets} sockets, ${kind}, at a receiver: ${formatFigure(times, times.mebibytes)}`)
+  expect(times.failed).toBe(0)
+  expect(times.mebibytes).toBeLessThan(maxMebibytes)
 })
 
 test.each<[Flood, number]>([
@@ -98,11 +98,11 @@ test.each<[Flood, number]>([
   const worker = startProgram(['worker', '--health-port', '0'], env)
   const [, url = ''] = /"url":"([^"]*)"/.exec(await worker.until('"url":"')) ?? []
   await floodServer(url, kind, sockets)
-  const found = await timeCalls(20, () => get(`${url}/healthz`))
+  const times = await timeCalls(20, () => getStatus(`${url}/healthz`))
   const mebibytes = peakMebibytes(worker.child.pid)
-  incomplete.countCases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
-  incomplete.addNote(`${sockets} sockets, ${kind}, at a worker: ${figure(found, mebibytes)}`)
-  expect(found.failed).toBe(0)
+  incomplete.countCases(20, mebibytes < goalMebibytes ? 20 - times.failed : 0)
+  incomplete.addNote(`${sockets} sockets, ${kind}, at a worker: ${formatFigure(times, mebibytes)}`)
+  expect(times.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })
 
@@ -116,11 +116,11 @@ test.each<[what: string, kind: Flood, sockets: number]>([
   const ready = JSON.parse(await sandbox.until('\n')) as Record<'base_url' | 'api_key' | 'user_email', string>
   await floodServer(ready.base_url, kind, sockets)
   const headers = { 'X-Service-API-Key': ready.api_key, 'X-Service-User-Email': ready.user_email }
-  const found = await timeCalls(60, () => get(`${ready.base_url}/v1/users`, headers))
+  const times = await timeCalls(60, () => getStatus(`${ready.base_url}/v1/users`, headers))
   const mebibytes = peakMebibytes(sandbox.child.pid)
   const row = kind === 'silent' ? idle : incomplete
-  row.countCases(60, mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  row.addNote(`${sockets} ${what} at a sandbox: ${figure(found, mebibytes)}`)
-  expect(found.failed).toBe(0)
+  row.countCases(60, mebibytes < goalMebibytes ? 60 - times.failed : 0)
+  row.addNote(`${sockets} ${what} at a sandbox: ${formatFigure(times, mebibytes)}`)
+  expect(times.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })

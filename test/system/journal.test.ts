@@ -7,8 +7,8 @@ import { roomyWorld } from '../harness/world.ts'
 import { runWithStrace } from '../harness/faults/strace.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const early = recordForFaultTable('power-loss', 'POSTs too early', { titles: /before the first byte/ })
-const failing = recordForFaultTable('disk', 'failed flushes with a person ordered twice or lost', {
+const powerLossRow = recordForFaultTable('power-loss', 'POSTs too early', { titles: /before the first byte/ })
+const diskRow = recordForFaultTable('disk', 'failed flushes with a person ordered twice or lost', {
   titles: /fails at any flush/,
 })
 
@@ -55,12 +55,12 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
     if (!isFlushed) tooEarly += 1
     isFlushed = false
   }
-  early.countCases(posts, posts - tooEarly)
+  powerLossRow.countCases(posts, posts - tooEarly)
   expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
 })
 
 test('a disk that fails at any flush: nothing more is sent, the known results are reported, and the store is sound', async () => {
-  failing.countCases(maxFlushes)
+  diskRow.countCases(maxFlushes)
   for (let flush = 1; flush <= maxFlushes; flush += 1) {
     const { sandbox, folder, env } = await roomyWorld()
     const file = peopleFile(folder, emails(2))

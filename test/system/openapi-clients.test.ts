@@ -119,7 +119,7 @@ async function compileAndRun(name: keyof typeof programs): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-const everything = {
+const expectedOutput = {
   status: 'COMPLETED',
   reports: ['%PDF-', '%PDF-', '%PDF-', '%PDF-'],
   refused: 404,
@@ -131,7 +131,7 @@ test.each(['openapi.json', 'openapi-3.0.json'])(
   async (input) => {
     rmSync(join(folder, 'schema.ts'), { force: true })
     await runTool('openapi-typescript/bin/cli.js', input, '-o', 'schema.ts')
-    expect(await compileAndRun('openapi-fetch')).toEqual(everything)
+    expect(await compileAndRun('openapi-fetch')).toEqual(expectedOutput)
   },
 )
 
@@ -147,6 +147,6 @@ test.each(['openapi.json', 'openapi-3.0.json'])(
     }
     writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(config)}\n`)
     await runTool('@hey-api/openapi-ts/bin/run.js', '-f', 'openapi-ts.config.mjs')
-    expect(await compileAndRun('hey-api')).toEqual(everything)
+    expect(await compileAndRun('hey-api')).toEqual(expectedOutput)
   },
 )

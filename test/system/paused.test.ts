@@ -28,7 +28,7 @@ const parallelCount = 6
 /** Maximum duration of a run after it continues, on a busy machine too. */
 const maxRunMs = 110_000
 
-async function setUp() {
+async function startWorld() {
   const here = await roomyWorld()
   const ordered = Promise.withResolvers<void>()
   here.intercept((request, ask) => {
@@ -56,18 +56,18 @@ async function findUnended(runs: readonly RunningProgram[]): Promise<string | un
  * timed out. Returns the failure after that, or undefined.
  */
 async function findFailureAt({ after, ms }: Moment): Promise<string | undefined> {
-  const { sandbox, folder, env, ordered } = await setUp()
+  const { sandbox, folder, env, ordered } = await startWorld()
   const run = () => start(argv, env, { cwd: folder })
-  const two = [run(), run()]
-  if (after === 'order') await Promise.race([ordered, Promise.all(two.map(({ ended }) => ended))])
+  const stoppedRunners = [run(), run()]
+  if (after === 'order') await Promise.race([ordered, Promise.all(stoppedRunners.map(({ ended }) => ended))])
   await systemClock.sleep(ms)
-  for (const { child } of two) child.kill('SIGSTOP')
+  for (const { child } of stoppedRunners) child.kill('SIGSTOP')
   // The third run may wait for the stopped ones.
   const third = run()
   await systemClock.sleep(pauseMs)
-  for (const { child } of two) child.kill('SIGCONT')
+  for (const { child } of stoppedRunners) child.kill('SIGCONT')
   const moment = `${ms} ms after the ${after}`
-  const unended = await findUnended([...two, third])
+  const unended = await findUnended([...stoppedRunners, third])
   if (unended !== undefined) return `${moment}: ${unended}`
   const last = run()
   await last.ended
@@ -78,18 +78,22 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
   const knownIds = new Set(rows.map(({ request_id }) => request_id))
   const unknown = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
   const requests = sandbox.requests()
-  const reached = new Set(requests.map(({ recipient }) => recipient.email))
+  const orderedPeople = new Set(requests.map(({ recipient }) => recipient.email))
   const lost = requests.filter((each) => !knownIds.has(each.request_id) && !unknown.has(each.recipient.email))
-  if (requests.length === reached.size && lost.length === 0 && reached.size + unknown.size >= people)
+  if (
+    requests.length === orderedPeople.size &&
+    lost.length === 0 &&
+    orderedPeople.size + unknown.size >= people
+  )
     return undefined
-  return `${moment}: ${requests.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
+  return `${moment}: ${requests.length} orders of ${orderedPeople.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
 }
 
 test('two runners that are stopped for longer than every time limit and then continue order no person twice', async () => {
   const failures: string[] = []
   for (let at = 0; at < moments.length; at += parallelCount) {
-    const some = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
-    failures.push(...some.flatMap((each) => each ?? []))
+    const results = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
+    failures.push(...results.flatMap((each) => each ?? []))
   }
   fault.countCases(moments.length, moments.length - failures.length)
   fault.addNote(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)

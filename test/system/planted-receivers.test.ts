@@ -20,11 +20,11 @@ interface Report {
   cases: { id: string; verdict: string; reason: string | null }[]
 }
 
-const idsOf = ({ cases }: Report, verdict: string): string[] =>
+const listIds = ({ cases }: Report, verdict: string): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
 /** Runs check-receiver of the built program with --strict. */
-async function check({ url }: ReceiverAddress, fault: string, more: readonly string[]): Promise<Report> {
+async function runCheck({ url }: ReceiverAddress, fault: string, more: readonly string[]): Promise<Report> {
   // A slow receiver gets only two cases, because hundreds of events would take too long.
   const slow = fault === 'slow' ? ['--within', '1s', '--only', 'good-event', '--only', 'in-time'] : []
   const argv = [program, 'webhook', 'check-receiver', url, '--strict', '--json', ...slow, ...more]
@@ -56,26 +56,28 @@ const runs = (['TypeScript', 'Python'] as const).flatMap((language) =>
 test.each(runs)(
   '%s, fault %s: the expected cases fail with answers only, and with the stored events too',
   async (language, fault, { byAnswers, byStored }) => {
-    const [alone, address] = await Promise.all([
+    const [addressForAnswers, address] = await Promise.all([
       addressOfReceiver(language, fault),
       addressOfReceiver(language, fault),
     ])
     const restart = address.words.map((word) => `'${word}'`).join(' ')
     // Most of a check is waiting, so both run at once.
-    const [answered, seen] = await Promise.all([
-      startReceiver(alone).then(() => check(alone, fault, [])),
-      check(address, fault, ['--stored-url', address.storedUrl, '--restart', restart]),
+    const [reportByAnswers, reportByStored] = await Promise.all([
+      startReceiver(addressForAnswers).then(() => runCheck(addressForAnswers, fault, [])),
+      runCheck(address, fault, ['--stored-url', address.storedUrl, '--restart', restart]),
     ])
-    expect(idsOf(answered, 'failed')).toEqual(byAnswers)
-    const storedReasons = answered.cases
+    expect(listIds(reportByAnswers, 'failed')).toEqual(byAnswers)
+    const storedReasons = reportByAnswers.cases
       .filter(({ id }) => id.startsWith('stored-'))
       .map(({ reason }) => reason)
     // If a receiver accepts no valid event, no other case is judged.
-    const isChecked = answered.cases.some(({ id, verdict }) => id === 'still-good' && verdict === 'passed')
+    const isChecked = reportByAnswers.cases.some(
+      ({ id, verdict }) => id === 'still-good' && verdict === 'passed',
+    )
     expect(new Set(storedReasons.filter(() => isChecked))).toEqual(
       new Set(isChecked ? [undecidedReason] : []),
     )
 
-    expect(new Set(idsOf(seen, 'failed'))).toEqual(new Set([...byAnswers, ...byStored]))
+    expect(new Set(listIds(reportByStored, 'failed'))).toEqual(new Set([...byAnswers, ...byStored]))
   },
 )

@@ -35,7 +35,7 @@ interface Step {
 }
 
 /** Returns command lines that together write all kinds of files that the program writes. */
-function steps({ env }: World): Step[] {
+function createSteps({ env }: World): Step[] {
   const login = ['auth', 'login', '--profile', 'work', '--with-key', '--insecure-storage']
   const serviceFlags = [
     '--base-url',
@@ -123,8 +123,8 @@ test('planted objects at paths that the program writes are neither followed nor 
   if (process.getuid?.() !== 0) return fault.markNotTried('only root can give files to another account')
   const here = await world()
   peopleFile(here.folder, emails(2))
-  const aside = temporaryFolder()
-  const [before, after, victim] = ['before', 'after', 'victim'].map((name) => join(aside, name)) as [
+  const otherFolder = temporaryFolder()
+  const [before, after, victim] = ['before', 'after', 'victim'].map((name) => join(otherFolder, name)) as [
     string,
     string,
     string,
@@ -136,7 +136,7 @@ test('planted objects at paths that the program writes are neither followed nor 
   }
   const failures: string[] = []
   let cases = 0
-  for (const step of steps(here)) {
+  for (const step of createSteps(here)) {
     const existing = new Set(pathsBelow(here.folder))
     replaceFolder(here.folder, before)
     expect((await runStep(here, step)).stderr).not.toMatch(/^Error/m)

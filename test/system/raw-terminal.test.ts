@@ -41,7 +41,7 @@ const escape = '\u001B'
 /** Sequences that refcheck itself may print: colours and cursor moves, without the parameter in the hostile text. */
 const allowedSequences = new RegExp(String.raw`${escape}\[(?!1337)[\d;?]*[A-Za-z]|[\r\n]`, 'g')
 
-async function rawOf(line: string, folder: string, env: Record<string, string>): Promise<string> {
+async function readRawOutput(line: string, folder: string, env: Record<string, string>): Promise<string> {
   const file = join(folder, 'env')
   writeFileSync(
     file,
@@ -56,7 +56,7 @@ async function rawOf(line: string, folder: string, env: Record<string, string>):
   return terminal.raw()
 }
 
-async function setUp() {
+async function startWorld() {
   const here = await world({ quota: [] })
   peopleFile(here.folder, emails(2))
   const people = join(here.folder, 'people.csv')
@@ -72,7 +72,7 @@ async function setUp() {
   const missing = '00000000-0000-4000-8000-000000000000'
   return {
     here,
-    views: (lines: string) =>
+    createLines: (lines: string) =>
       lines
         .trim()
         .split('\n')
@@ -95,7 +95,7 @@ async function findRawControls(
   const failures: string[] = []
   let shown = 0
   for (const line of lines) {
-    const raw = await rawOf(line, here.folder, here.env)
+    const raw = await readRawOutput(line, here.folder, here.env)
     if (raw.includes('evil')) shown += 1
     const unexpected = raw.replaceAll(allowedSequences, '')
     const found = /[\p{Cc}\p{Bidi_Control}]/u.exec(unexpected)
@@ -108,8 +108,8 @@ async function findRawControls(
 }
 
 test('texts of the service have no control characters in the main views of a real terminal', async () => {
-  const { here, views } = await setUp()
-  const lines = views(`
+  const { here, createLines } = await startWorld()
+  const lines = createLines(`
     packages list
     schema show 102
     users list
@@ -134,8 +134,8 @@ test('texts of the service have no control characters in the main views of a rea
 })
 
 test('output for machines has no control characters when it is printed to a terminal', async () => {
-  const { here, views } = await setUp()
-  const lines = views(`
+  const { here, createLines } = await startWorld()
+  const lines = createLines(`
     packages list --csv
     packages list --json
     packages list --jq .[].name

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
-import { type Ended, inside, withReadOnlyRoot } from '../harness/faults/read-only-root.ts'
+import { type ProgramResult, mountedFolder, runWithReadOnlyRoot } from '../harness/faults/read-only-root.ts'
 import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */
 const unnamedUid = 54_321
 
-type Run = (argv: readonly string[], env?: Record<string, string>) => Ended
+type Run = (argv: readonly string[], env?: Record<string, string>) => ProgramResult
 
 /** Returns a function that runs the program with a read-only root and a service, or undefined if that is impossible. */
 async function createContainer(): Promise<Run | undefined> {
@@ -28,8 +28,8 @@ async function createContainer(): Promise<Run | undefined> {
     cpSync(join(root, part), join(folder, 'app', part), { recursive: true })
   mkdirSync(join(folder, 'volume'))
   chownSync(join(folder, 'volume'), unnamedUid, unnamedUid)
-  if (withReadOnlyRoot(folder, unnamedUid, ['true'], {}).status !== 0) return undefined
-  const written = withReadOnlyRoot(
+  if (runWithReadOnlyRoot(folder, unnamedUid, ['true'], {}).status !== 0) return undefined
+  const written = runWithReadOnlyRoot(
     folder,
     unnamedUid,
     ['sh', '-c', 'touch /x /usr/x; cp /bin/true /tmp/x && /tmp/x'],
@@ -38,9 +38,9 @@ async function createContainer(): Promise<Run | undefined> {
   expect(written.stderr).toMatch(/Read-only file system[^]*Permission denied/)
   const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
   const service = envOfReadyLine(await sandbox.until('\n'))
-  const program = [`${inside}/node`, `${inside}/app/bin/run.js`]
+  const program = [`${mountedFolder}/node`, `${mountedFolder}/app/bin/run.js`]
   return (argv, env = {}) =>
-    withReadOnlyRoot(folder, unnamedUid, [...program, ...argv], { ...service, ...env })
+    runWithReadOnlyRoot(folder, unnamedUid, [...program, ...argv], { ...service, ...env })
 }
 
 const foldersIn = (base: string): Record<string, string> => ({
@@ -48,10 +48,10 @@ const foldersIn = (base: string): Record<string, string> => ({
   REFCHECK_DATA_DIR: `${base}/data`,
 })
 
-const setUps: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
-  ['a volume', foldersIn(`${inside}/volume`), true],
+const environments: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
+  ['a volume', foldersIn(`${mountedFolder}/volume`), true],
   ['a /tmp where nothing can be executed', foldersIn('/tmp/refcheck'), true],
-  ['HOME on the volume', { HOME: `${inside}/volume` }, true],
+  ['HOME on the volume', { HOME: `${mountedFolder}/volume` }, true],
   ['a folder of the read-only root', foldersIn('/usr/refcheck'), false],
   ['HOME on the read-only root', { HOME: '/usr' }, false],
   [
@@ -66,7 +66,7 @@ test('with a read-only root and a noexec /tmp, orders work if doctor reports no 
   const run = await createContainer()
   if (run === undefined) return fault.markNotTried('unshare --mount is not permitted here')
   const failures: string[] = []
-  for (const [what, env, works] of setUps) {
+  for (const [what, env, canOrder] of environments) {
     const reads = ['packages list', 'schema show 102', 'users list'].map(
       (line) => run(line.split(' '), env).status,
     )
@@ -75,12 +75,12 @@ test('with a read-only root and a noexec /tmp, orders work if doctor reports no 
     // An order may also work if doctor reports a failure.
     const isHonest = doctor.status !== 0 || order.status === 0
     const isPlain = !/internal error|^ +at /m.test(doctor.stderr + order.stderr)
-    if (reads.some((status) => status !== 0) || !isHonest || !isPlain || (order.status === 0) !== works)
+    if (reads.some((status) => status !== 0) || !isHonest || !isPlain || (order.status === 0) !== canOrder)
       failures.push(
         `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,
       )
   }
-  fault.countCases(setUps.length, setUps.length - failures.length)
+  fault.countCases(environments.length, environments.length - failures.length)
   fault.addNote('read-only root and noexec /tmp by a mount namespace')
   expect(failures).toEqual([])
 })

@@ -39,10 +39,10 @@ test('a receiver on a full disk exits with 1 and acknowledges nothing more; the 
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
   const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
   const receiver = await startListener(here, ['--forward-to', handler.url], options)
-  const [one, two] = requestIds as [string, string]
-  expect(await postDelivery(receiver.url, secret, { body: eventBody(one) })).toBe(204)
+  const [firstRequestId, secondRequestId] = requestIds as [string, string]
+  expect(await postDelivery(receiver.url, secret, { body: eventBody(firstRequestId) })).toBe(204)
   const { code, stdout, stderr } = await receiver.ended
-  expect([code, stdout.split('\n')]).toEqual([1, [expect.stringContaining(one), '']])
+  expect([code, stdout.split('\n')]).toEqual([1, [expect.stringContaining(firstRequestId), '']])
   expect(stderr).toMatch(
     /^Listening at .+\nError: cannot use the store ".+": no space is left on the disk\nFree some space, .+\n$/,
   )
@@ -50,9 +50,13 @@ test('a receiver on a full disk exits with 1 and acknowledges nothing more; the 
   disk.free()
   // The first forward could not be recorded, so the event is forwarded again (at least once).
   const next = await startListener(here, ['--forward-to', handler.url, '--max-events', '1'], options)
-  expect(await postDelivery(next.url, secret, { body: eventBody(two) })).toBe(204)
+  expect(await postDelivery(next.url, secret, { body: eventBody(secondRequestId) })).toBe(204)
   expect((await next.ended).code).toBe(0)
-  expect(handler.bodies.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
+  expect(handler.bodies.toSorted()).toEqual([
+    eventBody(firstRequestId),
+    eventBody(firstRequestId),
+    eventBody(secondRequestId),
+  ])
 })
 
 test('a delivery that arrives when the disk is full is not acknowledged, and the receiver ends', async () => {

@@ -45,15 +45,15 @@ test('each sample receiver has a command', () => {
   expect(Object.keys(sampleCommands).sort()).toEqual(files.sort())
 })
 
-test.each(Object.entries(sampleCommands))('check-receiver finds no fault in %s', async (name, how) => {
-  if (how.needs !== undefined && spawnSync(how.command, how.needs).status !== 0) {
+test.each(Object.entries(sampleCommands))('check-receiver finds no fault in %s', async (name, sample) => {
+  if (sample.needs !== undefined && spawnSync(sample.command, sample.needs).status !== 0) {
     console.log(`${basename(name)}: not tried, its runtime is not on this machine`)
     return
   }
   const port = await freePort()
   const folder = temporaryFolder()
-  const argv = how.argv.map((word) => word.replace('PORT', `${port}`))
-  const receiver = spawn(how.command, argv, {
+  const argv = sample.argv.map((word) => word.replace('PORT', `${port}`))
+  const receiver = spawn(sample.command, argv, {
     cwd: samples,
     env: {
       PATH: process.env['PATH'],

@@ -27,9 +27,9 @@ test('if the disk fills up, the exit code is 1 and only complete files are left;
   // Leaves space for one or two reports, their manifest and the lock of the run.
   writeFileSync(join(reports, 'ballast'), Buffer.alloc(44 * 1024))
   const line = `report download --request ${ids[0]} --output reports --concurrency 1`
-  const full = await type(line)
-  expect(full.code).toBe(1)
-  expect(full.stderr).toMatch(/^Error: cannot .+: no space is left on the disk\n.+\n$/)
+  const failedRun = await type(line)
+  expect(failedRun.code).toBe(1)
+  expect(failedRun.stderr).toMatch(/^Error: cannot .+: no space is left on the disk\n.+\n$/)
   const names = listPdfs(reports)
   expect(names.length).toBeLessThan(4)
   for (const name of names) expect(readFileSync(join(reports, name)).includes('%%EOF')).toBe(true)

@@ -37,8 +37,8 @@ test('a sandbox whose disk was full continues with free space, and its data is c
   ids.push(await client.order())
   client.sandbox.close()
 
-  const after = createSandbox({ clock: new ManualClock(startTime), data: await openData(path) })
-  onTestFinished(() => after.close())
-  expect(after.requests().map(({ request_id }) => request_id)).toEqual(ids)
+  const reopened = createSandbox({ clock: new ManualClock(startTime), data: await openData(path) })
+  onTestFinished(() => reopened.close())
+  expect(reopened.requests().map(({ request_id }) => request_id)).toEqual(ids)
   expect(readdirSync(join(folder, 'disk')).filter((name) => name.endsWith('.new'))).toEqual([])
 })

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
-import { handlerApp } from '../harness/listening-session.ts'
+import { startHandlerApp } from '../harness/listening-session.ts'
 import { listPdfs } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { orderBody } from '../harness/agent-plans.ts'
@@ -34,7 +34,7 @@ const waitForText = async (run: RunningProgram, text: string): Promise<void> => 
 
 test('a sandbox whose program is removed serves every path', async () => {
   const { program, remove } = install()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   const argv = [
     'sandbox',
     'start',
@@ -82,7 +82,7 @@ test('a sandbox whose program is removed serves every path', async () => {
   fault.countCases(lines.length + 4, lines.length + 4 - failed.length)
   expect(failed).toEqual([])
   expect(listPdfs(join(folder, 'reports'))).toHaveLength(2)
-  expect(handler.taken.length).toBeGreaterThan(0)
+  expect(handler.acceptedDeliveries.length).toBeGreaterThan(0)
   sandbox.child.kill('SIGTERM')
   expect(await sandbox.ended).toBe(0)
 })
@@ -90,7 +90,7 @@ test('a sandbox whose program is removed serves every path', async () => {
 test('a receiver whose program is removed stores, forwards, refuses and ends without an error', async () => {
   const { program, remove } = install()
   const { env } = await world()
-  const handler = await handlerApp()
+  const handler = await startHandlerApp()
   handler.answers.push(503)
   const secret = env['REFCHECK_WEBHOOK_SECRET'] ?? ''
   const folder = temporaryFolder()
@@ -104,14 +104,14 @@ test('a receiver whose program is removed stores, forwards, refuses and ends wit
   await waitForText(receiver, 'Listening at')
   const url = /Listening at (\S+)/.exec(receiver.stderr())?.[1] ?? ''
   remove()
-  const [one, two] = requestIds as [string, string]
-  expect(await postDelivery(url, secret, { body: eventBody(one) })).toBe(204)
-  expect(await postDelivery(url, `${secret}x`, { body: eventBody(two) })).toBe(401)
-  expect(await postDelivery(url, secret, { body: eventBody(one) })).toBe(204)
-  while (handler.taken.length === 0) await new Promise(setImmediate)
+  const [firstRequestId, secondRequestId] = requestIds as [string, string]
+  expect(await postDelivery(url, secret, { body: eventBody(firstRequestId) })).toBe(204)
+  expect(await postDelivery(url, `${secret}x`, { body: eventBody(secondRequestId) })).toBe(401)
+  expect(await postDelivery(url, secret, { body: eventBody(firstRequestId) })).toBe(204)
+  while (handler.acceptedDeliveries.length === 0) await new Promise(setImmediate)
   receiver.child.kill('SIGINT')
   expect(await receiver.ended).toBe(130)
-  expect(readFileSync(join(folder, 'out.json'), 'utf8')).toContain(one)
+  expect(readFileSync(join(folder, 'out.json'), 'utf8')).toContain(firstRequestId)
   expect(receiver.stderr()).not.toContain('internal error')
 })
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
 import { emptyEnv, roomyQuota, serviceEnv } from '../../harness/service-env.ts'
@@ -84,7 +84,7 @@ export async function killBatches(
     for (let batch = 1; tally.kills < kills; batch += 1) {
       const database = await cluster?.create()
       const url = database === undefined ? undefined : cluster?.url(database)
-      if (url !== undefined) await makeStore(url)
+      if (url !== undefined) await createStore(url)
       const env = {
         PATH: process.env['PATH'] ?? '',
         ...emptyEnv(join(folder, `home${batch}`)),

@@ -19,7 +19,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createReceiver } from '../../../src/usecases/webhook/listen.ts'
 import { maxInWindow } from '../../campaign/fleet/calls.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
@@ -308,7 +308,7 @@ async function measureIntake(store: Store): Promise<{ batch: string; figure: Fig
 
 try {
   await client.connect()
-  await makeStore(url)
+  await createStore(url)
   await client.query('SET search_path = public, refcheck')
   const store = await openMachineStore(url, join(folder, 'own'))
   const fewRowsMs = await measureClaims(store, await addBatch(store, 1000))
@@ -323,7 +323,7 @@ try {
   printFigures([await measureEvents(store)])
   printFigures(await measureSharedQuota())
   const workerUrl = cluster.url(await cluster.create())
-  await makeStore(workerUrl)
+  await createStore(workerUrl)
   printFigures(await measureWorker({ url: workerUrl, folder, keys, ms: ms * 3 }))
   const lastBatch = await addBatch(store, 1000)
   await growStore(lastBatch, maxRows)

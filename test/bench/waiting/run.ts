@@ -3,7 +3,7 @@
  * clock. The reads are compared with those of a program that reads each request every 30 s, which are calculated.
  * Run: node test/bench/waiting/run.ts
  */
-import { maxWithin, waiting } from '../../usecases/request/waiting.ts'
+import { countMaxWithin, simulateWait } from '../../usecases/request/waiting.ts'
 import { type Figure, printTable, quantile, printFigures } from '../measuring.ts'
 
 const hourMs = 3_600_000
@@ -23,8 +23,8 @@ const rows: string[][] = [
 const figures: Figure[] = []
 for (const parameters of cases) {
   for (const receiver of ['none', 'runs'] as const) {
-    const { reads, lateness, longMs } = await waiting({ seed: 1, ...parameters, receiver })
-    const naiveReadsPerChange = (parameters.requests * (longMs / naiveIntervalMs)) / lateness.length
+    const { reads, lateness, durationMs } = await simulateWait({ seed: 1, ...parameters, receiver })
+    const naiveReadsPerChange = (parameters.requests * (durationMs / naiveIntervalMs)) / lateness.length
     const readsPerChange = reads.length / lateness.length
     if (parameters.requests === 500) {
       figures.push({
@@ -41,8 +41,8 @@ for (const parameters of cases) {
       (readsPerChange / naiveReadsPerChange).toFixed(3),
       formatSeconds(quantile(lateness, 0.5)),
       formatSeconds(quantile(lateness, 0.95)),
-      String(maxWithin(reads, 60_000)),
-      String(maxWithin(reads, hourMs)),
+      String(countMaxWithin(reads, 60_000)),
+      String(countMaxWithin(reads, hourMs)),
     ])
   }
 }

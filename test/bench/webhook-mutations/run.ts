@@ -3,12 +3,12 @@
  * cause an unexpected error. `npm test` runs 5,000 of them.
  * Run: node test/bench/webhook-mutations/run.ts [COUNT [SEED]]
  */
-import { campaign } from '../../domain/webhook/mutations.ts'
+import { runCampaign } from '../../domain/webhook/mutations.ts'
 import { printFigures } from '../measuring.ts'
 
 const [count = 100_000, seed = 1] = process.argv.slice(2).map(Number)
 const startedAt = performance.now()
-const { deliveries, accepted, crashes, kinds } = campaign(count, seed)
+const { deliveries, accepted, crashes, kinds } = runCampaign(count, seed)
 const seconds = (performance.now() - startedAt) / 1000
 printFigures([
   {

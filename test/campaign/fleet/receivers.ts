@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { countMisplaced, statuses } from '../../acceptance/receiver/campaign.ts'
 import { eventBody, postDelivery } from '../../harness/deliveries.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
 import { type ReceiverProcess, startReceiverProcess } from '../../harness/receiver-process.ts'
@@ -68,7 +68,7 @@ export async function runReceivers(
   const url = cluster.url(await cluster.create())
   const receivers: ReceiverProcess[] = []
   try {
-    await makeStore(url)
+    await createStore(url)
     const startReceiver = (index: number): Promise<ReceiverProcess> =>
       startReceiverProcess(
         ['--forward-to', target],

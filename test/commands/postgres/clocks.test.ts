@@ -8,7 +8,7 @@ const minute = 60_000
 const day = 24 * 60 * minute
 
 /** Starts a session on a machine with the right clock, and returns the clock of another machine that is ahead. */
-async function machines(aheadMs: number): Promise<{ here: Session; ahead: ManualClock }> {
+async function startMachines(aheadMs: number): Promise<{ here: Session; ahead: ManualClock }> {
   const now = Date.now()
   const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
   return { here, ahead: new ManualClock({ auto: true, now: now + aheadMs }) }
@@ -16,7 +16,7 @@ async function machines(aheadMs: number): Promise<{ here: Session; ahead: Manual
 
 describe('on PostgreSQL a machine whose clock is ahead', () => {
   test('by 16 minutes does not pass the wait of 15 minutes after an unknown outcome', async () => {
-    const { here, ahead } = await machines(16 * minute)
+    const { here, ahead } = await startMachines(16 * minute)
     peopleFile(here.folder, ['a1@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
     const outcome = await here.type('batch run people.csv --package 102 --yes --json')
@@ -32,7 +32,7 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
   })
 
   test('by 8 days does not order again in a file a person who was ordered today', async () => {
-    const { here, ahead } = await machines(8 * day)
+    const { here, ahead } = await startMachines(8 * day)
     peopleFile(here.folder, ['a1@example.com'])
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])

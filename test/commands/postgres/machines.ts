@@ -19,7 +19,7 @@ export interface Machines extends World {
  * Starts several machines that share a store on PostgreSQL and a file with that number of people. The store is new
  * unless its URL is given.
  */
-export async function machines(people: number, existingUrl?: string): Promise<Machines> {
+export async function startMachines(people: number, existingUrl?: string): Promise<Machines> {
   const here = await world({
     clock: new ManualClock({ auto: true }),
     seed: 'machines',

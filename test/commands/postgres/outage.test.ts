@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
@@ -21,7 +21,7 @@ interface Outage {
   end: (database: string) => Promise<void>
 }
 
-const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()`
+const endOtherSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()`
 
 /** Connections that use all slots of the server, including that of the program, whose connection is ended. */
 const connections: Client[] = []
@@ -63,7 +63,7 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
     {
       begin: async (database) => {
         await cluster.ask(`ALTER DATABASE ${database} SET default_transaction_read_only = on`)
-        await cluster.ask(`${others} AND datname = '${database}'`)
+        await cluster.ask(`${endOtherSessions} AND datname = '${database}'`)
       },
       end: async (database) => {
         await cluster.ask(`ALTER DATABASE ${database} SET default_transaction_read_only = off`)
@@ -100,7 +100,7 @@ test.each(outages)(
     const database = await cluster.create()
     const env = { REFCHECK_STORE: cluster.url(database) }
     const { run, folder, sandbox, intercept } = await world({ clock: systemClock })
-    await makeStore(env.REFCHECK_STORE)
+    await createStore(env.REFCHECK_STORE)
     peopleFile(folder, emails(4))
     let posts = 0
     let outage: Promise<void> | undefined
@@ -138,7 +138,7 @@ test('a run with a slow database waits for it, and orders each person once', asy
   const database = await cluster.create()
   const env = { REFCHECK_STORE: cluster.url(database) }
   const { run, folder, sandbox } = await world({ clock: systemClock })
-  await makeStore(env.REFCHECK_STORE)
+  await createStore(env.REFCHECK_STORE)
   await cluster.ask(
     `CREATE FUNCTION refcheck.slow() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_sleep(0.2); RETURN NULL; END $$;

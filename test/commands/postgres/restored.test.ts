@@ -3,11 +3,11 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { type Machines, machines } from './machines.ts'
+import { type Machines, startMachines } from './machines.ts'
 
 import { emails } from '../../harness/batch-file.ts'
-import { orderedTwice } from '../../harness/lost-data.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { listEmailsOrderedTwice } from '../../harness/lost-data.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { queryDatabase } from '../../harness/postgres.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
@@ -25,15 +25,15 @@ let here: Machines
 
 beforeAll(async () => {
   pair = await PostgresPair.start()
-  await makeStore(pair.url)
+  await createStore(pair.url)
 }, longMs)
 afterAll(() => pair.stop())
 beforeEach(async () => {
   await clearStore(pair.url)
-  here = await machines(20, pair.url)
+  here = await startMachines(20, pair.url)
 })
 
-const runOf = (more = '', file = 'people.csv') =>
+const createRunLine = (more = '', file = 'people.csv') =>
   `batch run ${file} --package 102 --yes --ignore-results${more}`
 
 const refusal = Response.json(
@@ -42,7 +42,7 @@ const refusal = Response.json(
 )
 
 /** Gives a machine another host name, because all machines of the test run on the same host. */
-const rename = (machine: string, host: string): Promise<unknown> =>
+const setHostName = (machine: string, host: string): Promise<unknown> =>
   queryDatabase(
     pair.url,
     `UPDATE refcheck.attempt_logs SET host = '${host}' WHERE path LIKE '${join(here.folder, machine)}/%'`,
@@ -59,8 +59,8 @@ async function expectCompleted(...all: readonly string[]): Promise<void> {
   for (const machine of all) await here.on(machine, 'store check')
   const accepted = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
   expect([accepted.code, accepted.stdout]).toMatchObject([0, expect.stringContaining('sound')])
-  for (const machine of all) await here.on(machine, runOf())
-  expect(orderedTwice(here)).toEqual([])
+  for (const machine of all) await here.on(machine, createRunLine())
+  expect(listEmailsOrderedTwice(here)).toEqual([])
 }
 
 /** A clock that calls a function once, in the first sleep after ten orders, in which a run waits for its quota. */
@@ -87,7 +87,7 @@ async function runWithInterruption(machine: string, meanwhile: () => Promise<voi
     await meanwhile()
     wasCalled = true
   })
-  const ended = await here.on(machine, runOf(), { clock, env: { REFCHECK_QUOTA: '10/4' } })
+  const ended = await here.on(machine, createRunLine(), { clock, env: { REFCHECK_QUOTA: '10/4' } })
   expect(wasCalled).toBe(true)
   return ended
 }
@@ -96,7 +96,7 @@ describe('while a run waits for its quota', () => {
   test(
     'the database is restored to a snapshot, and nothing more is sent',
     async () => {
-      await here.on('alpha', runOf(' --max 2'))
+      await here.on('alpha', createRunLine(' --max 2'))
       const restore = await pair.snapshot()
       expectClosed(await runWithInterruption('alpha', restore), 'lacked')
       expect(here.ordered()).toHaveLength(12)
@@ -108,7 +108,7 @@ describe('while a run waits for its quota', () => {
   test(
     'the old primary returns after a failover, and nothing more is sent',
     async () => {
-      await here.on('alpha', runOf(' --max 2'))
+      await here.on('alpha', createRunLine(' --max 2'))
       await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), canReturnFormer: true })
       await here.on('alpha', 'store check --accept-older --yes')
       expectClosed(
@@ -123,7 +123,7 @@ describe('while a run waits for its quota', () => {
 })
 
 /** Returns a function that recreates the tables with their current rows, as pg_restore --clean does. */
-async function dump(): Promise<() => Promise<void>> {
+async function dumpTables(): Promise<() => Promise<void>> {
   const names = (await queryDatabase(
     pair.url,
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'refcheck'::regnamespace AND relkind = 'r' ORDER BY oid`,
@@ -138,7 +138,7 @@ async function dump(): Promise<() => Promise<void>> {
   }
   return async () => {
     await queryDatabase(pair.url, 'DROP SCHEMA refcheck CASCADE')
-    await makeStore(pair.url)
+    await createStore(pair.url)
     const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
     const inserts = [...contents].map(
       ([name, rows]) =>
@@ -149,9 +149,9 @@ async function dump(): Promise<() => Promise<void>> {
 }
 
 /** Ways to return the database to an older state. Each returns a function that does it, after B has ordered more rows. */
-const ways: Record<string, () => Promise<() => Promise<void>>> = {
+const rollbacks: Record<string, () => Promise<() => Promise<void>>> = {
   'a snapshot': () => pair.snapshot(),
-  'pg_restore --clean': dump,
+  'pg_restore --clean': dumpTables,
   'the return of the old primary': async () => {
     await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), canReturnFormer: true })
     for (const machine of ['alpha', 'beta']) await here.on(machine, 'store check')
@@ -160,13 +160,13 @@ const ways: Record<string, () => Promise<() => Promise<void>>> = {
   },
 }
 
-describe.each(Object.keys(ways))('machine A checks the store after %s', (way) => {
+describe.each(Object.keys(rollbacks))('machine A checks the store after %s', (rollback) => {
   async function loseOrdersOfB(): Promise<void> {
-    await here.on('beta', runOf(' --max 2'))
-    await here.on('alpha', runOf(' --max 2'))
-    await rename('beta', 'hr-2')
-    const restore = await (ways[way] as (typeof ways)[string])()
-    await here.on('beta', runOf(' --max 10'))
+    await here.on('beta', createRunLine(' --max 2'))
+    await here.on('alpha', createRunLine(' --max 2'))
+    await setHostName('beta', 'hr-2')
+    const restore = await (rollbacks[rollback] as (typeof rollbacks)[string])()
+    await here.on('beta', createRunLine(' --max 10'))
     expect(here.ordered()).toHaveLength(14)
     // A reads the attempt numbers that B has used.
     await here.on('alpha', 'batch list')
@@ -179,7 +179,7 @@ describe.each(Object.keys(ways))('machine A checks the store after %s', (way) =>
       await loseOrdersOfB()
       const checked = await here.on('alpha', 'store check')
       expectClosed(checked, 'is closed')
-      expectClosed(await here.on('alpha', runOf()), 'is closed')
+      expectClosed(await here.on('alpha', createRunLine()), 'is closed')
       expect(here.ordered()).toHaveLength(14)
       await expectCompleted('alpha', 'beta')
     },
@@ -190,16 +190,16 @@ describe.each(Object.keys(ways))('machine A checks the store after %s', (way) =>
 test(
   'if machine A has read no attempts of B before a snapshot is restored, --restored closes the store until B reports',
   async () => {
-    await here.on('beta', runOf(' --max 2'))
-    await here.on('alpha', runOf(' --max 2'))
-    await rename('beta', 'hr-2')
+    await here.on('beta', createRunLine(' --max 2'))
+    await here.on('alpha', createRunLine(' --max 2'))
+    await setHostName('beta', 'hr-2')
     const restore = await pair.snapshot()
-    await here.on('beta', runOf(' --max 10'))
+    await here.on('beta', createRunLine(' --max 10'))
     await restore()
     const checked = await here.on('alpha', 'store check --restored')
     expectClosed(checked, 'hr-2')
     expect(checked.stderr).not.toContain('--accept-older')
-    expectClosed(await here.on('alpha', runOf()), 'hr-2')
+    expectClosed(await here.on('alpha', createRunLine()), 'hr-2')
     expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
     expect(here.ordered()).toHaveLength(14)
     await expectCompleted('alpha', 'beta')
@@ -210,21 +210,21 @@ test(
 test(
   'if B was set up with a copy of A’s settings folder, the store is closed after a failover until B reports',
   async () => {
-    await here.on('alpha', runOf(' --max 2'))
+    await here.on('alpha', createRunLine(' --max 2'))
     cpSync(join(here.folder, 'alpha', 'config'), join(here.folder, 'beta', 'config'), { recursive: true })
-    await here.on('beta', runOf(' --max 2'))
-    await rename('beta', 'hr-2')
+    await here.on('beta', createRunLine(' --max 2'))
+    await setHostName('beta', 'hr-2')
     await here.on('alpha', 'batch list')
     await pair.failOver({
       how: 'asynchronous',
       meanwhile: async () => {
-        await here.on('beta', runOf(' --max 10'))
+        await here.on('beta', createRunLine(' --max 10'))
       },
     })
     expect(here.ordered()).toHaveLength(14)
     expectClosed(await here.on('alpha', 'store check'), 'hr-2')
     expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
-    expectClosed(await here.on('alpha', runOf()), 'hr-2')
+    expectClosed(await here.on('alpha', createRunLine()), 'hr-2')
     expect(here.ordered()).toHaveLength(14)
     await expectCompleted('alpha', 'beta')
   },
@@ -236,7 +236,7 @@ describe('after a failover that lost orders of B', () => {
     pair.failOver({
       how: 'asynchronous',
       meanwhile: async () => {
-        await here.on('beta', runOf(' --max 10'))
+        await here.on('beta', createRunLine(' --max 10'))
         await here.on('alpha', 'batch list')
       },
     })
@@ -244,9 +244,9 @@ describe('after a failover that lost orders of B', () => {
   test(
     'B, which sent two days ago, has to report or be excluded by name before --accept-older is possible',
     async () => {
-      await here.on('beta', runOf(' --max 2'))
-      await here.on('alpha', runOf(' --max 2'))
-      await rename('beta', 'hr-2')
+      await here.on('beta', createRunLine(' --max 2'))
+      await here.on('alpha', createRunLine(' --max 2'))
+      await setHostName('beta', 'hr-2')
       const days = 2 * 24 * 60 * 60_000
       await queryDatabase(
         pair.url,
@@ -266,16 +266,16 @@ describe('after a failover that lost orders of B', () => {
   test(
     'B is excluded by name: pending rows are held, and B reports when it returns',
     async () => {
-      await here.on('beta', runOf(' --max 2'))
-      await here.on('alpha', runOf(' --max 2'))
-      await rename('beta', 'hr-2')
+      await here.on('beta', createRunLine(' --max 2'))
+      await here.on('alpha', createRunLine(' --max 2'))
+      await setHostName('beta', 'hr-2')
       await failOver()
       expectClosed(await here.on('alpha', 'store check --without hr-2 --yes'), '--accept-older')
       await here.on('alpha', 'store check --accept-older --yes')
-      await here.on('alpha', runOf())
+      await here.on('alpha', createRunLine())
       expect(here.ordered()).toHaveLength(14)
-      await here.on('beta', runOf())
-      expect(orderedTwice(here)).toEqual([])
+      await here.on('beta', createRunLine())
+      expect(listEmailsOrderedTwice(here)).toEqual([])
     },
     longMs,
   )
@@ -283,15 +283,15 @@ describe('after a failover that lost orders of B', () => {
   test(
     'if the first orders of B are lost, and A had read their numbers, pending rows are held',
     async () => {
-      await here.on('alpha', runOf(' --max 2'))
+      await here.on('alpha', createRunLine(' --max 2'))
       await failOver()
       expect(here.ordered()).toHaveLength(12)
       expectClosed(await here.on('alpha', 'store check'), '--accept-older')
       await here.on('alpha', 'store check --accept-older --yes')
-      await here.on('alpha', runOf())
-      expect(orderedTwice(here)).toEqual([])
-      await here.on('beta', runOf())
-      expect(orderedTwice(here)).toEqual([])
+      await here.on('alpha', createRunLine())
+      expect(listEmailsOrderedTwice(here)).toEqual([])
+      await here.on('beta', createRunLine())
+      expect(listEmailsOrderedTwice(here)).toEqual([])
     },
     longMs,
   )
@@ -300,18 +300,18 @@ describe('after a failover that lost orders of B', () => {
 test(
   'after an older state is restored, the new generation uses attempt numbers above those of all logs',
   async () => {
-    await here.on('alpha', runOf(' --max 2'))
-    await here.on('beta', runOf(' --max 2'))
-    const restore = await dump()
-    await here.on('beta', runOf(' --max 4'))
+    await here.on('alpha', createRunLine(' --max 2'))
+    await here.on('beta', createRunLine(' --max 2'))
+    const restore = await dumpTables()
+    await here.on('beta', createRunLine(' --max 4'))
     expect(here.ordered()).toHaveLength(8)
     await restore()
     for (const machine of ['alpha', 'beta']) await here.on(machine, 'store check')
     await here.on('alpha', 'store check --accept-older --yes')
-    await here.on('alpha', runOf(' --max 6'))
+    await here.on('alpha', createRunLine(' --max 6'))
     await restore()
-    expectClosed(await here.on('beta', runOf(' --max 10')), 'is closed')
-    expectClosed(await here.on('alpha', runOf()), 'is closed')
+    expectClosed(await here.on('beta', createRunLine(' --max 10')), 'is closed')
+    expectClosed(await here.on('alpha', createRunLine()), 'is closed')
     await expectCompleted('alpha', 'beta')
     const numbers = await queryDatabase(
       pair.url,
@@ -325,8 +325,8 @@ test(
 test(
   'after a backup from before batch move is restored, people ordered under the new package conflict with the old one',
   async () => {
-    await here.on('alpha', runOf(' --max 2'))
-    const restore = await dump()
+    await here.on('alpha', createRunLine(' --max 2'))
+    const restore = await dumpTables()
     const [batch] = (await here.on('alpha', 'batch list --json')).json() as { batch_id: string }[]
     const successor = here.sandbox.replacePackage(102, { newField: false })
     await here.on('alpha', `batch move ${batch?.batch_id} --package ${successor}`)
@@ -337,10 +337,10 @@ test(
     await here.on('alpha', 'store check --accept-older --yes')
     rmSync(join(here.folder, 'people.results.csv'), { force: true })
     await here.on('alpha', `batch run people.csv --package ${successor} --yes --ignore-results`)
-    expect(orderedTwice(here)).toEqual([])
+    expect(listEmailsOrderedTwice(here)).toEqual([])
     await here.on('alpha', `batch move ${batch?.batch_id} --package ${successor}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
-    expect(orderedTwice(here)).toEqual([])
+    expect(listEmailsOrderedTwice(here)).toEqual([])
   },
   longMs,
 )
@@ -351,7 +351,7 @@ test(
     await here.on('alpha', `batch queue people.csv --package 102 --yes`)
     const [batch] = (await here.on('alpha', 'batch list --json')).json() as { batch_id: string }[]
     const resume = `batch resume ${batch?.batch_id} --yes --max 1`
-    const restore = await dump()
+    const restore = await dumpTables()
     here.intercept((request, ask) => (request.method === 'POST' ? refusal.clone() : ask(request)))
     await here.on('alpha', resume)
     here.intercept(async (request, ask) => {
@@ -367,7 +367,7 @@ test(
     await expectCompleted('alpha', 'beta')
     await here.on('alpha', `batch retry ${batch?.batch_id}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
-    expect(orderedTwice(here)).toEqual([])
+    expect(listEmailsOrderedTwice(here)).toEqual([])
     expect(
       (await here.on('alpha', `batch rows ${batch?.batch_id} --state unknown --json`)).json(),
     ).toMatchObject([{ row: 1 }])

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { orderArguments } from '../../harness/people.ts'
 import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { Screen, session } from '../../harness/session.ts'
@@ -50,7 +50,7 @@ test('a database user without the right to change tables can use a store that it
     2> Rights that ordering needs are named by refcheck doctor. Grant it, or let the owner run: refcheck store migrate
     exit 1
   `)
-  await makeStore(owner)
+  await createStore(owner)
   await queryDatabase(owner, rights.replaceAll('{}', role))
   expect(
     await all(
@@ -126,7 +126,7 @@ test('if a user cannot read the system identifier of the server, nothing is orde
   onTestFinished(async () => {
     await queryDatabase(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
   })
-  await makeStore(owner)
+  await createStore(owner)
   await queryDatabase(owner, rights.replaceAll('{}', role))
   await queryDatabase(owner, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
   peopleFile(folder, emails(2))
@@ -159,7 +159,7 @@ test('a row-level security policy that hides rows prevents orders, because earli
   const url = owner.replace(/\/\/[^@]*@/, `//${role}@`)
   const here = await session({ filters })
   const exported = { PGPASSWORD: password, REFCHECK_STORE: url }
-  await makeStore(owner)
+  await createStore(owner)
   await queryDatabase(owner, rights.replaceAll('{}', role))
   expect((await here.type(orderArguments('Ann'), { exported })).code).toBe(0)
   await queryDatabase(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { orderArguments } from '../../harness/people.ts'
 import { start } from '../../harness/process.ts'
-import { machines } from './machines.ts'
+import { startMachines } from './machines.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 recordForFaultTable('machines', 'ordered twice')
@@ -11,7 +11,7 @@ recordForFaultTable('machines', 'ordered twice')
 const run = 'batch run people.csv --package 102 --yes --json'
 
 test('three machines share a file: each person is ordered once, and each machine reports the whole result', async () => {
-  const here = await machines(30)
+  const here = await startMachines(30)
   const ended = await Promise.all(['alpha', 'beta', 'gamma'].map((machine) => here.on(machine, run)))
   expect(ended.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual([
     [0, ''],
@@ -23,11 +23,11 @@ test('three machines share a file: each person is ordered once, and each machine
 })
 
 test('after one unknown outcome, every machine pings the service before its next order, and only one row is unknown', async () => {
-  const here = await machines(12)
+  const here = await startMachines(12)
   const arrivals: string[] = []
   const waiting: { count: number; wake: () => void }[] = []
   /** Resolves once `count` orders and pings have arrived. */
-  const arrived = (count: number): Promise<void> =>
+  const waitForArrivals = (count: number): Promise<void> =>
     arrivals.length >= count ? Promise.resolve() : new Promise((wake) => waiting.push({ count, wake }))
   here.intercept(async (request, ask) => {
     const { pathname } = new URL(request.url)
@@ -37,8 +37,8 @@ test('after one unknown outcome, every machine pings the service before its next
     for (const { count, wake } of waiting) if (position >= count) wake()
     const answer = await ask(request)
     // Both machines have an order in flight. The unknown outcome of one is recorded before the other one continues.
-    if (position <= 2) await arrived(position + 1)
-    else if (position === 4) await arrived(5)
+    if (position <= 2) await waitForArrivals(position + 1)
+    else if (position === 4) await waitForArrivals(5)
     return position === 1 ? new Response('gone', { status: 502 }) : answer
   })
   const ended = await Promise.all(['alpha', 'beta'].map((machine) => here.on(machine, run)))
@@ -51,7 +51,7 @@ test('after one unknown outcome, every machine pings the service before its next
 })
 
 test('the same people in two files on two machines at the same time are ordered once', async () => {
-  const here = await machines(8)
+  const here = await startMachines(8)
   peopleFile(here.folder, emails(9), 'more.csv')
   const [one, other] = await Promise.all([
     here.on('alpha', run),
@@ -62,7 +62,7 @@ test('the same people in two files on two machines at the same time are ordered 
 })
 
 test('batch run and three request create run in parallel processes with one attempt log, and the store stays open', async () => {
-  const here = await machines(1)
+  const here = await startMachines(1)
   const single = (first: string): string[] => [...orderArguments(first, ['--yes', '--quiet'])]
   const expected: string[] = []
   for (let round = 1; round <= 4; round += 1) {

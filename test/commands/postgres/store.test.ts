@@ -16,7 +16,7 @@ const filters: Filter[] = [
   [/"bytes": \d+/g, '"bytes": N'],
 ]
 
-const passwordOf = (url: string): string => /owner:([^@]*)@/.exec(url)?.[1] ?? ''
+const readPassword = (url: string): string => /owner:([^@]*)@/.exec(url)?.[1] ?? ''
 
 async function sessionWithStore(url: string): Promise<Session> {
   const here = await session({ filters })
@@ -25,7 +25,7 @@ async function sessionWithStore(url: string): Promise<Session> {
     ...here,
     type: async (line, options) => {
       const step = await here.type(line, { exported, ...options })
-      expect(step.text).not.toContain(passwordOf(url))
+      expect(step.text).not.toContain(readPassword(url))
       return step
     },
     all: (lines, options) => here.all(lines, { exported, ...options }),

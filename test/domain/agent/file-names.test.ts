@@ -16,7 +16,7 @@ test.each([
   ['O’Brien-Jones.csv', 'O. J..csv'],
   ['new hires-2.csv', 'new hires-2.csv'],
   ['March 2026 drivers.results.xlsx', 'March 2026 drivers.results.xlsx'],
-  // None of the known names is this person's, as for a person of another profile.
+  // A person whom no known name is of, such as one of another profile.
   ['Betason new.csv', 'B. new.csv'],
   ['Betason, F./new hires.csv', 'new hires.csv'],
   ['/srv/Betason/2026/order 2.csv', 'order 2.csv'],

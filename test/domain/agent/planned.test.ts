@@ -44,6 +44,6 @@ test.each([
   [1, { id: 102, name: 'Driver check' }, 'Priya Shah', '1 order of 102 Driver check (Priya Shah)'],
   [3, undefined, 'people.csv', '3 orders (people.csv)'],
   [2, { id: 102 }, undefined, '2 orders of package 102'],
-])('%d of %o from %s: %s', (orders, ordered, from, title) => {
-  expect(planTitle(orders, ordered, from)).toBe(title)
+])('%d of %o from %s: %s', (orders, ordered, source, title) => {
+  expect(planTitle(orders, ordered, source)).toBe(title)
 })

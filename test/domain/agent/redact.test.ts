@@ -4,8 +4,8 @@ import { keepDeclared, redactForAgent } from '../../../src/domain/agent/mask.ts'
 
 const key = 'k'.repeat(32)
 const redact = (text: string): string => text.replaceAll(key, '[API key]')
-const open = { showsPersonalData: true, redact }
-const closed = { showsPersonalData: false, redact }
+const showingOptions = { showsPersonalData: true, redact }
+const maskingOptions = { showsPersonalData: false, redact }
 
 test('API keys and signed URLs are removed, also if personal data is shown', () => {
   const url = 'https://api.example.com/v1/reports/checks/1/pdf?t=abc.def'
@@ -15,7 +15,7 @@ test('API keys and signed URLs are removed, also if personal data is shown', () 
     hidden: `${key.slice(0, 16)}\u200B${key.slice(16)}`,
     [key]: 1,
   }
-  for (const options of [open, closed]) {
+  for (const options of [showingOptions, maskingOptions]) {
     const text = JSON.stringify(redactForAgent(document, options).data)
     expect(text).not.toContain('abc.def')
     expect(text).not.toContain(key)
@@ -25,8 +25,8 @@ test('API keys and signed URLs are removed, also if personal data is shown', () 
 
 test('personal data is masked unless it is allowed; names from other documents are masked too', () => {
   const row = { email: 'priya@example.com', error: 'refused for Priya' }
-  expect(redactForAgent(row, open).data).toEqual(row)
-  expect(redactForAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
+  expect(redactForAgent(row, showingOptions).data).toEqual(row)
+  expect(redactForAgent(row, { ...maskingOptions, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
     email: 'p…@example.com',
     error: 'refused for …',
   })
@@ -35,7 +35,7 @@ test('personal data is masked unless it is allowed; names from other documents a
     'e\u200Bmail': 'priya@example.com',
     error: 'refused for Pri\u200Bya, priya\u2060@example.com',
   }
-  expect(redactForAgent(hidden, closed).data).toEqual({
+  expect(redactForAgent(hidden, maskingOptions).data).toEqual({
     first_name: 'P.',
     email: 'p…@example.com',
     error: 'refused for …, …',
@@ -44,15 +44,15 @@ test('personal data is masked unless it is allowed; names from other documents a
 
 test('a long list is cut and the number of omitted items is returned; deeply nested values are omitted', () => {
   const list = Array.from({ length: 250 }, (_, at) => at)
-  expect(redactForAgent({ list, inner: { list } }, open)).toMatchObject({ leftOut: 100 })
+  expect(redactForAgent({ list, inner: { list } }, showingOptions)).toMatchObject({ leftOut: 100 })
   let deep: unknown = 'end'
   for (let at = 0; at < 100; at += 1) deep = { deep }
-  expect(JSON.stringify(redactForAgent(deep, closed).data)).not.toContain('end')
+  expect(JSON.stringify(redactForAgent(deep, maskingOptions).data)).not.toContain('end')
 })
 
 test('field names are cleaned like texts, and __proto__ is an ordinary field name', () => {
   const document = JSON.parse('{"__proto__": {"polluted": "yes"}, "a\\u202eb": "c"}') as unknown
-  const { data } = redactForAgent(document, open)
+  const { data } = redactForAgent(document, showingOptions)
   expect(Object.keys(data as object)).toEqual(['__proto__', 'ab'])
   expect((data as { polluted?: unknown }).polluted).toBeUndefined()
 })

@@ -41,9 +41,9 @@ test('a stored plan is read back unchanged; a plan file with any changed byte is
 })
 
 test('a plan expires after 24 hours, or if the clock is more than ten minutes before its creation', () => {
-  const at = (ms: number): boolean => isExpired(plan, now + ms)
-  expect([0, 23.99 * hour, 24 * hour, 48 * hour].map(at)).toEqual([false, false, true, true])
-  expect([-60_000, -11 * 60_000].map(at)).toEqual([false, true])
+  const isExpiredAfter = (ms: number): boolean => isExpired(plan, now + ms)
+  expect([0, 23.99 * hour, 24 * hour, 48 * hour].map(isExpiredAfter)).toEqual([false, false, true, true])
+  expect([-60_000, -11 * 60_000].map(isExpiredAfter)).toEqual([false, true])
   expect(() => requireApprovable(plan, owner, now + 25 * hour)).toThrow(`plan ${code} expired on 2026-11-21`)
 })
 

@@ -6,12 +6,12 @@ import { targetOf } from '../../../src/domain/batch/columns.ts'
 
 const email = targetOf('email', [])
 if (email === undefined) throw new Error('email is a column')
-const rules = (hidden?: AmbiguityRules['hidden']): AmbiguityRules => ({
+const createRules = (hidden?: AmbiguityRules['hidden']): AmbiguityRules => ({
   headers: ['email', 'notes'],
   targets: [email, { kind: 'unused', column: '' }],
   hidden,
 })
-const row = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
+const createRow = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
   row: line - 1,
   line,
   cells: ['a', 'b'],
@@ -20,18 +20,18 @@ const row = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
 const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: [] }
 
 test('a visible row is read and is not ambiguous', () => {
-  const ambiguities = new Ambiguities(rules())
-  expect(ambiguities.shouldLeaveOut(row(2))).toBe(false)
+  const ambiguities = new Ambiguities(createRules())
+  expect(ambiguities.shouldLeaveOut(createRow(2))).toBe(false)
   expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })
 
 test('hidden rows, and rows with a struck-through cell in a column that is sent, are refused until the user decides', () => {
-  const ambiguities = new Ambiguities(rules())
+  const ambiguities = new Ambiguities(createRules())
   const rows = [
-    row(3, { hidden: true }),
-    row(4, { hidden: true }),
-    row(6, { struck: [0] }),
-    row(7, { struck: [1] }),
+    createRow(3, { hidden: true }),
+    createRow(4, { hidden: true }),
+    createRow(6, { struck: [0] }),
+    createRow(7, { struck: [1] }),
   ]
   expect(rows.map((each) => ambiguities.shouldLeaveOut(each))).toEqual([false, false, false, false])
   expect([ambiguities.hiddenLines, ambiguities.struckLines]).toEqual([[3, 4], [6]])
@@ -43,18 +43,19 @@ test.each([
   ['skip', true],
   ['include', false],
 ] as const)('with --hidden %s the value of shouldLeaveOut for a hidden row is %s', (hidden, leftOut) => {
-  const ambiguities = new Ambiguities(rules(hidden))
-  expect(ambiguities.shouldLeaveOut(row(3, { hidden: true }))).toBe(leftOut)
-  expect(ambiguities.shouldLeaveOut(row(4))).toBe(false)
+  const ambiguities = new Ambiguities(createRules(hidden))
+  expect(ambiguities.shouldLeaveOut(createRow(3, { hidden: true }))).toBe(leftOut)
+  expect(ambiguities.shouldLeaveOut(createRow(4))).toBe(false)
   expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })
 
 test('undecoded cells of columns that are sent are sampled, and the first one is recorded', () => {
-  const bytes = (text: string): Cell => ({ kind: 'bytes', text })
-  const ambiguities = new Ambiguities(rules())
-  ambiguities.shouldLeaveOut(row(2, { cells: ['a', bytes('é')] }))
+  const bytesCell = (text: string): Cell => ({ kind: 'bytes', text })
+  const ambiguities = new Ambiguities(createRules())
+  ambiguities.shouldLeaveOut(createRow(2, { cells: ['a', bytesCell('é')] }))
   expect(ambiguities.firstUndecodedCell).toBeUndefined()
-  for (let line = 3; line < 303; line += 1) ambiguities.shouldLeaveOut(row(line, { cells: [bytes('é'), ''] }))
+  for (let line = 3; line < 303; line += 1)
+    ambiguities.shouldLeaveOut(createRow(line, { cells: [bytesCell('é'), ''] }))
   expect([ambiguities.firstUndecodedCell, ambiguities.samples.length]).toEqual([
     { line: 3, column: 'email' },
     200,
@@ -63,13 +64,13 @@ test('undecoded cells of columns that are sent are sampled, and the first one is
 
 test('cells merged over several rows are refused in a column that is sent, and accepted elsewhere', () => {
   const merged = { range: 'A2:A3', firstRow: 2, lastRow: 3, firstColumn: 0, lastColumn: 0 }
-  const refusal = (over: Partial<typeof merged>) => {
-    const ambiguities = new Ambiguities(rules())
-    ambiguities.shouldLeaveOut(row(2))
+  const findMergeRefusal = (over: Partial<typeof merged>) => {
+    const ambiguities = new Ambiguities(createRules())
+    ambiguities.shouldLeaveOut(createRow(2))
     return ambiguities.findRefusal({ ...sheet, merged: [{ ...merged, ...over }] })
   }
-  expect(refusal({})?.message).toContain('A2:A3')
-  expect(refusal({ firstColumn: 1, lastColumn: 1 })).toBeUndefined()
-  expect(refusal({ firstRow: 3 })).toBeUndefined()
-  expect(refusal({ firstRow: 0, lastRow: 0 })).toBeUndefined()
+  expect(findMergeRefusal({})?.message).toContain('A2:A3')
+  expect(findMergeRefusal({ firstColumn: 1, lastColumn: 1 })).toBeUndefined()
+  expect(findMergeRefusal({ firstRow: 3 })).toBeUndefined()
+  expect(findMergeRefusal({ firstRow: 0, lastRow: 0 })).toBeUndefined()
 })

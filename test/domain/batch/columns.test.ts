@@ -21,10 +21,10 @@ import {
 import { InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
 import { plainSchema, sampleSchema, schemaOf } from '../form/sample-schema.ts'
 
-const four = ['first_name', 'last_name', 'email', 'phone']
-const match = (headers: readonly string[], mapping: Mapping = noMapping, schemas = [plainSchema]) =>
+const recipientColumns = ['first_name', 'last_name', 'email', 'phone']
+const matchHeaders = (headers: readonly string[], mapping: Mapping = noMapping, schemas = [plainSchema]) =>
   matchColumns(headers, schemas, mapping)
-const resolve = (
+const resolveHeaders = (
   headers: readonly string[],
   mapping: Mapping = noMapping,
   schemas = [plainSchema],
@@ -38,13 +38,13 @@ const resolve = (
       hiddenColumns: hidden,
       dialect: { format: 'csv' },
     },
-    match(headers, mapping, schemas),
+    matchHeaders(headers, mapping, schemas),
     schemas,
     undefined,
   )
 
 test('columns are matched by exact name, and white space around the name is ignored', () => {
-  const { targets, unknown } = match([' first_name ', 'recipient.email', 'package_id'])
+  const { targets, unknown } = matchHeaders([' first_name ', 'recipient.email', 'package_id'])
   expect(targets.map(({ kind, column }) => [kind, column])).toEqual([
     ['recipient', 'first_name'],
     ['recipient', 'email'],
@@ -54,26 +54,31 @@ test('columns are matched by exact name, and white space around the name is igno
 })
 
 test('columns that have no name, are ignored or come from refcheck are not read; other columns are unknown', () => {
-  const { targets, unknown } = match(['', 'Notes', 'refcheck_row', 'Email'], { map: {}, ignore: ['Notes'] })
+  const { targets, unknown } = matchHeaders(['', 'Notes', 'refcheck_row', 'Email'], {
+    map: {},
+    ignore: ['Notes'],
+  })
   expect(targets.map(({ kind }) => kind)).toEqual(['unused', 'unused', 'unused', 'unused'])
   expect(unknown).toEqual([{ header: 'Email', suggestion: 'email' }])
 })
 
 test('a mapping determines the target of a header; a target that does not exist is reported as unknown', () => {
-  expect(match(['Mail'], { map: { Mail: 'email' }, ignore: [] }).targets).toMatchObject([{ column: 'email' }])
-  const wrong = match(['refcheck_x'], { map: { refcheck_x: 'emall' }, ignore: [] })
+  expect(matchHeaders(['Mail'], { map: { Mail: 'email' }, ignore: [] }).targets).toMatchObject([
+    { column: 'email' },
+  ])
+  const wrong = matchHeaders(['refcheck_x'], { map: { refcheck_x: 'emall' }, ignore: [] })
   expect(wrong.unknown).toEqual([{ header: 'refcheck_x', suggestion: 'email' }])
 })
 
 test('a header named like a property of Object.prototype is an ordinary unknown header', () => {
-  expect(match(['constructor', '__proto__']).unknown.map(({ header }) => header)).toEqual([
+  expect(matchHeaders(['constructor', '__proto__']).unknown.map(({ header }) => header)).toEqual([
     'constructor',
     '__proto__',
   ])
 })
 
 test('a target that another column of the file has is not suggested', () => {
-  expect(match(['email', 'Mail']).unknown).toEqual([{ header: 'Mail', suggestion: undefined }])
+  expect(matchHeaders(['email', 'Mail']).unknown).toEqual([{ header: 'Mail', suggestion: undefined }])
 })
 
 test('headerMappingName is equal for the same headers in any order and the same fields, and different otherwise', () => {
@@ -101,44 +106,48 @@ test('the lines that show the columns have at most 78 characters', () => {
 })
 
 test('the four columns of the recipient are required', () => {
-  expect(resolve(four)).toHaveLength(4)
-  expect(() => resolve(four.slice(1))).toThrow(InvalidInputError)
-  expect(() => resolve(four.slice(1))).toThrow(/^people\.csv: .*first_name/)
-  expect(() => resolve(four.slice(2))).toThrow(/first_name, last_name are/)
+  expect(resolveHeaders(recipientColumns)).toHaveLength(4)
+  expect(() => resolveHeaders(recipientColumns.slice(1))).toThrow(InvalidInputError)
+  expect(() => resolveHeaders(recipientColumns.slice(1))).toThrow(/^people\.csv: .*first_name/)
+  expect(() => resolveHeaders(recipientColumns.slice(2))).toThrow(/first_name, last_name are/)
 })
 
 test('two columns with one target are refused, and so are a column and another one for a part of its value', () => {
-  expect(() => resolve([...four, 'recipient.email'])).toThrow(/"email" and "recipient\.email"/)
+  expect(() => resolveHeaders([...recipientColumns, 'recipient.email'])).toThrow(
+    /"email" and "recipient\.email"/,
+  )
   const fields = ['licence.issuer', 'licence.issuer.name']
-  expect(() => resolve([...four, ...fields], noMapping, [sampleSchema])).toThrow(/licence\.issuer/)
+  expect(() => resolveHeaders([...recipientColumns, ...fields], noMapping, [sampleSchema])).toThrow(
+    /licence\.issuer/,
+  )
 })
 
 test('a required column may be missing if one of the packages does not require it', () => {
-  const needed = ['ncc_acic.date_of_birth', 'licence.licence_number', 'licence.commercial']
-  expect(() => resolve(four, noMapping, [sampleSchema])).toThrow(/ncc_acic\.date_of_birth/)
-  expect(resolve([...four, ...needed], noMapping, [sampleSchema])).toHaveLength(7)
-  expect(resolve(four, noMapping, [sampleSchema, plainSchema])).toHaveLength(4)
+  const requiredColumns = ['ncc_acic.date_of_birth', 'licence.licence_number', 'licence.commercial']
+  expect(() => resolveHeaders(recipientColumns, noMapping, [sampleSchema])).toThrow(/ncc_acic\.date_of_birth/)
+  expect(resolveHeaders([...recipientColumns, ...requiredColumns], noMapping, [sampleSchema])).toHaveLength(7)
+  expect(resolveHeaders(recipientColumns, noMapping, [sampleSchema, plainSchema])).toHaveLength(4)
 })
 
 test('an unknown column is refused with a hint that contains --map and --ignore', () => {
-  const refused = (): unknown => {
+  const catchError = (): unknown => {
     try {
-      return resolve(['Given name', ...four.slice(1), "it's"])
+      return resolveHeaders(['Given name', ...recipientColumns.slice(1), "it's"])
     } catch (error) {
       return error
     }
   }
   const hint = expect.stringMatching(/--map 'Given name=first_name' --ignore 'it'\\''s'/) as string
-  expect(refused()).toMatchObject({ code: 'invalid_input', field: 'Given name', hint })
+  expect(catchError()).toMatchObject({ code: 'invalid_input', field: 'Given name', hint })
 })
 
 test('--map and --ignore with a header or target that does not exist are refused', () => {
-  const flags = (given: Partial<Mapping>) => () =>
-    requireKnownMapping(four, [plainSchema], { ...noMapping, ...given })
-  expect(flags({ ignore: ['phone'], map: { email: 'email' } })).not.toThrow()
-  expect(flags({ ignore: ['Notes'] })).toThrow(UsageError)
-  expect(flags({ ignore: ['Notes'] })).toThrow(/--ignore.*"Notes"/)
-  expect(flags({ map: { email: 'emall' } })).toThrow(/--map.*"emall"/)
+  const checkFlags = (given: Partial<Mapping>) => () =>
+    requireKnownMapping(recipientColumns, [plainSchema], { ...noMapping, ...given })
+  expect(checkFlags({ ignore: ['phone'], map: { email: 'email' } })).not.toThrow()
+  expect(checkFlags({ ignore: ['Notes'] })).toThrow(UsageError)
+  expect(checkFlags({ ignore: ['Notes'] })).toThrow(/--ignore.*"Notes"/)
+  expect(checkFlags({ map: { email: 'emall' } })).toThrow(/--map.*"emall"/)
 })
 
 const fields = knownFields([sampleSchema])
@@ -171,14 +180,15 @@ test.each([
 })
 
 test('a path has at most eight parts', () => {
-  const deep = (parts: number) => ['licence.issuer', ...Array.from({ length: parts }, () => 'x')].join('.')
-  expect(targetOf(deep(8), fields)).toBeDefined()
-  expect(targetOf(deep(9), fields)).toBeUndefined()
+  const createDeepName = (parts: number) =>
+    ['licence.issuer', ...Array.from({ length: parts }, () => 'x')].join('.')
+  expect(targetOf(createDeepName(8), fields)).toBeDefined()
+  expect(targetOf(createDeepName(9), fields)).toBeUndefined()
 })
 
 test('if a column name fits two fields, the field with the longer name is its target', () => {
-  const both = knownFields([schemaOf({ a: { b: ['object', false], 'b.c': ['string', false] } })])
-  expect(targetOf('a.b.c', both)).toMatchObject({ name: 'b.c', path: [] })
+  const overlappingFields = knownFields([schemaOf({ a: { b: ['object', false], 'b.c': ['string', false] } })])
+  expect(targetOf('a.b.c', overlappingFields)).toMatchObject({ name: 'b.c', path: [] })
 })
 
 test('knownFields contains each field once, and columnNames always contains the columns of the recipient', () => {
@@ -191,8 +201,8 @@ test('targetName returns the same name for each spelling of a target', () => {
   for (const name of ['recipient.email', 'email']) {
     expect(targetName(targetOf(name, fields) ?? { kind: 'unused', column: '' })).toBe('email')
   }
-  const part = targetOf('licence.issuer.name', fields)
-  expect(part && targetName(part)).toBe('licence.issuer.name')
+  const targetOfPart = targetOf('licence.issuer.name', fields)
+  expect(targetOfPart && targetName(targetOfPart)).toBe('licence.issuer.name')
 })
 
 const names = [
@@ -233,19 +243,19 @@ test('a synonym suggests nothing if its target is not among the columns', () => 
   expect(suggestColumn('Surname', ['email'])).toBeUndefined()
 })
 
-const read = (flags: string[], headers: string[]) => ({ ...readMapFlags(flags, headers) })
+const readFlags = (checkFlags: string[], headers: string[]) => ({ ...readMapFlags(checkFlags, headers) })
 
 test('a --map flag is split at the "=" that follows a header of the file', () => {
-  expect(read(['Given name = first_name'], [' Given name '])).toEqual({ 'Given name': 'first_name' })
-  expect(read(['a=b=email'], ['a=b'])).toEqual({ 'a=b': 'email' })
-  expect(read(['a=b=email'], ['a'])).toEqual({ a: 'b=email' })
+  expect(readFlags(['Given name = first_name'], [' Given name '])).toEqual({ 'Given name': 'first_name' })
+  expect(readFlags(['a=b=email'], ['a=b'])).toEqual({ 'a=b': 'email' })
+  expect(readFlags(['a=b=email'], ['a'])).toEqual({ a: 'b=email' })
 })
 
 test('a --map flag without "=", with an unknown header, or with a header that was given before is refused', () => {
-  expect(() => read(['email'], ['email'])).toThrow(UsageError)
-  expect(() => read(['=email'], ['email'])).toThrow(/=/)
-  expect(() => read(['Mail=email'], ['E-mail', ''])).toThrow(/"Mail"/)
-  expect(() => read(['Mail=email', 'Mail=phone'], ['Mail'])).toThrow(/"Mail".*twice/)
+  expect(() => readFlags(['email'], ['email'])).toThrow(UsageError)
+  expect(() => readFlags(['=email'], ['email'])).toThrow(/=/)
+  expect(() => readFlags(['Mail=email'], ['E-mail', ''])).toThrow(/"Mail"/)
+  expect(() => readFlags(['Mail=email', 'Mail=phone'], ['Mail'])).toThrow(/"Mail".*twice/)
 })
 
 test('the flags override the stored mapping', () => {
@@ -260,7 +270,7 @@ test('a header named like a property of Object.prototype is stored like any othe
   expect(
     Object.keys(mergeMappings({ map: {}, ignore: [] }, { map: { constructor: 'email' }, ignore: [] }).map),
   ).toEqual(['constructor'])
-  expect(read(['__proto__=email'], ['__proto__'])).toEqual({ ['__proto__']: 'email' })
+  expect(readFlags(['__proto__=email'], ['__proto__'])).toEqual({ ['__proto__']: 'email' })
 })
 
 test('mappingFlags returns the mapping as flags quoted for the shell', () => {

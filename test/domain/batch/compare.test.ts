@@ -45,7 +45,7 @@ const knownRelations: KnownRelations = {
 
 type Person = readonly [first: string, last: string, email: string, phone: string]
 
-const rowsOf = (people: readonly Person[]): NewRow[] =>
+const createRows = (people: readonly Person[]): NewRow[] =>
   people.map(([first_name, last_name, email, phone], at) => ({
     row: at + 1,
     state: 'pending',
@@ -54,11 +54,11 @@ const rowsOf = (people: readonly Person[]): NewRow[] =>
     body: new Uint8Array(),
   }))
 
-function compared(people: readonly Person[], allowed: Allowed = nothingAllowed): ComparedRow[] {
-  return comparedRows(rowsOf(people), allowed)
+function compare(people: readonly Person[], allowed: Allowed = nothingAllowed): ComparedRow[] {
+  return compareRows(createRows(people), allowed)
 }
 
-function comparedRows(
+function compareRows(
   rows: readonly NewRow[],
   allowed: Allowed = nothingAllowed,
   known: readonly Candidate[] = [],
@@ -67,8 +67,8 @@ function comparedRows(
   return rows.map((row) => comparer.compare(row, known))
 }
 
-function states(people: readonly Person[], allowed?: Allowed): string[] {
-  return compared(people, allowed).map(({ row, conflict }) => conflict?.becomes ?? row.state)
+function findStates(people: readonly Person[], allowed?: Allowed): string[] {
+  return compare(people, allowed).map(({ row, conflict }) => conflict?.becomes ?? row.state)
 }
 
 test('of three rows with one e-mail the first is sent and the later ones are held', () => {
@@ -78,13 +78,13 @@ test('of three rows with one e-mail the first is sent and the later ones are hel
     'a@x.example',
     `+6140000000${at}`,
   ])
-  expect(states(people)).toEqual(['pending', 'held', 'held'])
+  expect(findStates(people)).toEqual(['pending', 'held', 'held'])
 })
 
 test('a second row for the same person is a duplicate, whatever is allowed', () => {
   const ann: Person = ['Ann', 'Low', 'ann@x.example', '+61400000001']
   const allowed = { duplicate: true, similar: true, shared: [] }
-  expect(states([ann, ['ANN', ' low', 'Ann@x.example', '+61 400 000 001']], allowed)).toEqual([
+  expect(findStates([ann, ['ANN', ' low', 'Ann@x.example', '+61 400 000 001']], allowed)).toEqual([
     'pending',
     'duplicate',
   ])
@@ -96,8 +96,8 @@ test('one --shared value releases 500 people with the e-mail of an agency, excep
   })
   const twin: Person = ['P7', 'Q7', 'office@agency.example', '+61499999999']
   const shared = { ...nothingAllowed, shared: ['office@agency.example'] }
-  expect(states(agency).filter((state) => state === 'held')).toHaveLength(499)
-  const released = states([...agency, twin], shared)
+  expect(findStates(agency).filter((state) => state === 'held')).toHaveLength(499)
+  const released = findStates([...agency, twin], shared)
   expect(released.filter((state) => state === 'held')).toHaveLength(1)
   expect(released.at(-1)).toBe('held')
 })
@@ -107,7 +107,7 @@ test('among 1,000 typical people, with families and colleagues, no row is held',
   const people = ordinaryPeople(1000, seed)
   expect(people).toHaveLength(1000)
   expect(
-    states(people).every((state) => state === 'pending'),
+    findStates(people).every((state) => state === 'pending'),
     `seed ${seed}`,
   ).toBe(true)
 })
@@ -119,7 +119,7 @@ test('a shared e-mail does not release a person with the same full name, even if
     ['Low', 'Ann', 'office@x.example', '+61400000003'],
   ]
   const allowed = { ...nothingAllowed, shared: ['office@x.example'] }
-  expect(states(people, allowed)).toEqual(['pending', 'pending', 'held'])
+  expect(findStates(people, allowed)).toEqual(['pending', 'pending', 'held'])
 })
 
 const annLow: Person = ['Ann', 'Low', 'ann@x.example', '+61400000001']
@@ -132,20 +132,20 @@ test('the conflict of a later row names the earlier row and the values that both
     ['Bob', 'High', 'bob@x.example', '+61400000002'],
     ['bob', 'high', 'bob@x.example', '+61400000002'],
   ]
-  const found = compared(people).map(({ row, conflict }) => [
+  const results = compare(people).map(({ row, conflict }) => [
     row.row,
     conflict?.order.row,
     conflict?.reason,
     conflict?.shares,
   ])
-  expect(found).toEqual([
+  expect(results).toEqual([
     [1, undefined, undefined, undefined],
     [2, 1, 'similar', ['email', 'name']],
     [3, 1, 'similar', ['phone']],
     [4, undefined, undefined, undefined],
     [5, 4, 'same', []],
   ])
-  expect(compared(people)[1]?.conflict?.order).toMatchObject({
+  expect(compare(people)[1]?.conflict?.order).toMatchObject({
     batchId: 'b-1',
     state: 'pending',
     attempts: 0,
@@ -158,7 +158,7 @@ test('later rows are not compared with a row that is held', () => {
     ['Bob', 'High', 'ann@x.example', '+61400000002'],
     ['Bob', 'High', 'bob@y.example', '+61400000002'],
   ]
-  expect(states(people)).toEqual(['pending', 'held', 'pending'])
+  expect(findStates(people)).toEqual(['pending', 'held', 'pending'])
 })
 
 test('if several earlier rows have the same e-mail, all are compared, and the most similar one is shown', () => {
@@ -168,7 +168,7 @@ test('if several earlier rows have the same e-mail, all are compared, and the mo
     ['Bob', 'High', 'office@x.example', '+61400000002'],
     ['Bob', 'High', 'office@x.example', '+61400000003'],
   ]
-  expect(compared(people, shared)[2]?.conflict).toMatchObject({
+  expect(compare(people, shared)[2]?.conflict).toMatchObject({
     order: { row: 2 },
     shares: ['email', 'name'],
   })
@@ -179,29 +179,33 @@ test('rows with the same phone are released if the phone is declared as shared, 
     ['Ann', 'Low', 'ann@x.example', '+61400000000'],
     ['Ann', 'High', 'other@x.example', '+61400000000'],
   ]
-  expect(states(desk)).toEqual(['pending', 'held'])
+  expect(findStates(desk)).toEqual(['pending', 'held'])
   const shared = { ...nothingAllowed, shared: ['61400000000'] }
-  expect(states(desk, shared)).toEqual(['pending', 'pending'])
+  expect(findStates(desk, shared)).toEqual(['pending', 'pending'])
   // If the phone is declared as shared, `phoneSharer` is not set either.
   const bob: Person = ['Bob', 'Lee', 'bob@x.example', '+61400000000']
-  expect(compared([...desk, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
-  expect(compared([...desk, bob], shared)[2]?.phoneSharer).toBeUndefined()
-  expect(states(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
+  expect(compare([...desk, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
+  expect(compare([...desk, bob], shared)[2]?.phoneSharer).toBeUndefined()
+  expect(findStates(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
 })
 
 test('--allow-similar releases similar rows of the file, and the same person is still a duplicate', () => {
   const people: Person[] = [annLow, ['Anne', 'Low', 'ann@x.example', '+61400000002'], annLow]
-  expect(states(people, { ...nothingAllowed, similar: true })).toEqual(['pending', 'pending', 'duplicate'])
+  expect(findStates(people, { ...nothingAllowed, similar: true })).toEqual([
+    'pending',
+    'pending',
+    'duplicate',
+  ])
 })
 
 test('a phone that only an earlier row shares is reported and is not a conflict', () => {
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
-  const [, bob] = compared(couple)
+  const [, bob] = compare(couple)
   expect(bob).toMatchObject({ conflict: undefined, phoneSharer: { row: 1 } })
   // The third person is similar to the first one, although the second one is the last before her with that phone.
   const anne: Person = ['Anne', 'High', 'anne@y.example', '+61400000001']
-  expect(compared([...couple, anne])[2]?.conflict).toMatchObject({ reason: 'similar', order: { row: 1 } })
-  const [, again] = compared([annLow, annLow])
+  expect(compare([...couple, anne])[2]?.conflict).toMatchObject({ reason: 'similar', order: { row: 1 } })
+  const [, again] = compare([annLow, annLow])
   expect(again?.phoneSharer).toBeUndefined()
 })
 
@@ -215,9 +219,9 @@ test('an invalid row is returned unchanged and does not conflict with later rows
     field: 'phone',
     matchesRow: undefined,
   }
-  const [, second] = rowsOf([annLow, annLow])
+  const [, second] = createRows([annLow, annLow])
   if (second === undefined) throw new Error('there are fewer than two rows')
-  expect(comparedRows([invalid, second])).toMatchObject([
+  expect(compareRows([invalid, second])).toMatchObject([
     { row: invalid, identities: undefined, conflict: undefined },
     { row: second, conflict: undefined },
   ])
@@ -225,7 +229,7 @@ test('an invalid row is returned unchanged and does not conflict with later rows
 
 test('a row is held if an earlier order of the same person ended in ERROR', () => {
   const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
-  const [only] = comparedRows(rowsOf([annLow]), nothingAllowed, [{ order, isSamePerson: true }])
+  const [only] = compareRows(createRows([annLow]), nothingAllowed, [{ order, isSamePerson: true }])
   expect(only?.conflict).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
 })
 
@@ -237,9 +241,9 @@ test('a preview counts the rows by their future state and lists the first people
     `${name}@x.example`,
     `+6140000010${at}`,
   ])
-  const rows = compared([...people, ['A', 'Low', 'a@x.example', '+61400000199'], people[1] ?? annLow])
+  const rows = compare([...people, ['A', 'Low', 'a@x.example', '+61400000199'], people[1] ?? annLow])
   for (const row of rows) addToPreview(preview, row)
-  const [first] = rowsOf([['H', 'Low', 'h@x.example', '+61400000100']])
+  const [first] = createRows([['H', 'Low', 'h@x.example', '+61400000100']])
   if (first?.state !== 'pending') throw new Error('the row is not pending')
   const phoneSharer = { ...batchRow({ row: 1 }), packageId: 7 }
   const other = { ...first, packageId: 8 }
@@ -273,14 +277,12 @@ test('if several earlier rows have the same e-mail, the row is compared with all
     ['Bob', 'High', 'office@x.example', '+61400000002'],
     ['Ann', 'Low', 'office@x.example', '+61400000003'],
   ]
-  const anyone = { ...nothingAllowed, similar: true }
-  expect(states([people[0] ?? annLow, people[1] ?? annLow, people[0] ?? annLow], anyone)).toEqual([
-    'pending',
-    'pending',
-    'duplicate',
-  ])
+  const similarAllowed = { ...nothingAllowed, similar: true }
+  expect(findStates([people[0] ?? annLow, people[1] ?? annLow, people[0] ?? annLow], similarAllowed)).toEqual(
+    ['pending', 'pending', 'duplicate'],
+  )
   const desk = { ...nothingAllowed, shared: ['+61400000000'] }
-  expect(states(people, desk)).toEqual(['pending', 'held', 'held'])
+  expect(findStates(people, desk)).toEqual(['pending', 'held', 'held'])
 })
 
 /** Implements section 4 of src/docs/ordering.md simply: compares each row with every earlier row that would be sent. */
@@ -290,20 +292,20 @@ function compareOneByOne(rows: readonly NewRow[]): unknown[] {
     if (row.state !== 'pending') return undefined
     const [, , email, phone] = personKey(row.recipient)
     const { baseUrl, id: batchId } = batch
-    const own = { ...row, batchId, baseUrl, addedAt: 0, kind: 'file' } as const
+    const comparedRow = { ...row, batchId, baseUrl, addedAt: 0, kind: 'file' } as const
     const candidates = [2, 3].flatMap((part) =>
       sent
         .filter(({ key }) => key[part] === [email, phone][part - 2] && (part === 2 || key[2] !== email))
         .map(({ order }) => ({ order, isSamePerson: false })),
     )
     const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
-    const conflict = findConflict(own, candidates, nothingAllowed, relations)
+    const conflict = findConflict(comparedRow, candidates, nothingAllowed, relations)
     if (conflict !== undefined)
       return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
     const { recipient, packageId } = row
     const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }
     sent.push({ order, key: personKey(row.recipient) })
-    return ['pending', findPhoneSharer(own, candidates, relations)?.row]
+    return ['pending', findPhoneSharer(comparedRow, candidates, relations)?.row]
   })
 }
 
@@ -341,30 +343,30 @@ test('the result for rows with few phones is equal to that of comparing each row
         ...knownRelations,
         relatedIds: new Set([packageId]),
       }))
-      const found = rows.map((row) => {
+      const results = rows.map((row) => {
         const { conflict, phoneSharer } = comparer.compare(row, [])
         if (conflict === undefined) return ['pending', phoneSharer?.row]
         return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
       })
-      expect(found).toEqual(compareOneByOne(rows))
+      expect(results).toEqual(compareOneByOne(rows))
     }),
   )
 })
 
 test('1,500 people with one phone and different names are sent', () => {
   const people = Array.from({ length: 1500 }, (_, at): Person => [
-    differentName(at),
+    createDistinctName(at),
     'Low',
     `p${at}@x.example`,
     '+61400000001',
   ])
-  const found = compared(people)
-  expect(found.filter(({ conflict }) => conflict !== undefined)).toEqual([])
-  expect(found.slice(1).every(({ phoneSharer }) => phoneSharer?.row === 1)).toBe(true)
+  const results = compare(people)
+  expect(results.filter(({ conflict }) => conflict !== undefined)).toEqual([])
+  expect(results.slice(1).every(({ phoneSharer }) => phoneSharer?.row === 1)).toBe(true)
 })
 
 /** Repeats each letter three times, so that two of these names differ in more than a third of their letters. */
-function differentName(at: number): string {
+function createDistinctName(at: number): string {
   const letters = [at % 26, Math.floor(at / 26) % 26, Math.floor(at / 676) % 26]
   return [...letters, letters.reduce((sum, each) => sum + each) % 26]
     .map((each) => String.fromCodePoint(97 + each).repeat(3))
@@ -373,25 +375,25 @@ function differentName(at: number): string {
 
 test('if more names share a phone than can be compared, the remaining rows are held', () => {
   let seed = 20261123
-  const letter = (): string => {
+  const randomLetter = (): string => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7f_ff_ff_ff
     return 'abcdefgh'[seed >>> 28] ?? ''
   }
-  const long = (): string => Array.from({ length: 999 }, letter).join('')
+  const createLongName = (): string => Array.from({ length: 999 }, randomLetter).join('')
   const people = Array.from({ length: 100 }, (_, at): Person => [
-    long(),
+    createLongName(),
     'Low',
     `p${at}@x.example`,
     '+61400000001',
   ])
-  const found = compared([...people, ['Bob', 'Lee', 'bob@x.example', '+61400000001']])
-  const last = found.at(-1)?.conflict
+  const results = compare([...people, ['Bob', 'Lee', 'bob@x.example', '+61400000001']])
+  const last = results.at(-1)?.conflict
   expect(last).toMatchObject({ becomes: 'held', reason: 'similar', shares: ['phone'] })
-  expect(found[0]?.conflict).toBeUndefined()
+  expect(results[0]?.conflict).toBeUndefined()
 })
 
 test('names that are too long to compare count as similar, unless one is much longer', () => {
-  const named = (first: string, at: number): Person => [first, 'Low', `p${at}@x.example`, '+61400000001']
-  const people = ['a'.repeat(1001), 'b'.repeat(1001), 'c'.repeat(2000)].map(named)
-  expect(states(people)).toEqual(['pending', 'held', 'pending'])
+  const person = (first: string, at: number): Person => [first, 'Low', `p${at}@x.example`, '+61400000001']
+  const people = ['a'.repeat(1001), 'b'.repeat(1001), 'c'.repeat(2000)].map(person)
+  expect(findStates(people)).toEqual(['pending', 'held', 'pending'])
 })

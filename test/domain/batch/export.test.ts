@@ -37,13 +37,13 @@ const body = {
 
 test('an exported row has the status, the time of the order and every field of the request', () => {
   const row = batchRow({ state: 'accepted', attemptedAt: 0, requestId: 'r-1', requestStatus: 'PARTIAL' })
-  const found = toExportedRow(row, new TextEncoder().encode(JSON.stringify(body)))
-  expect(found).toMatchObject({
+  const exportedRow = toExportedRow(row, new TextEncoder().encode(JSON.stringify(body)))
+  expect(exportedRow).toMatchObject({
     listed: { status: 'PARTIAL' },
     ordered_at: '1970-01-01T00:00:00.000Z',
     package_id: 7,
   })
-  expect([...found.values]).toEqual([
+  expect([...exportedRow.values]).toEqual([
     ...Object.entries(ann),
     ['licence.number', 'A'],
     ['licence.points', 2],
@@ -52,18 +52,18 @@ test('an exported row has the status, the time of the order and every field of t
 })
 
 test('a row without a recipient is exported with the values that it still has', () => {
-  const bare = toExportedRow(
+  const rowWithoutBody = toExportedRow(
     batchRow({ recipient: undefined, email: 'a@b.example', packageId: undefined }),
     undefined,
   )
-  expect([...bare.values]).toEqual([['email', 'a@b.example']])
-  expect(bare).toMatchObject({ listed: { status: null }, ordered_at: null, package_id: null })
+  expect([...rowWithoutBody.values]).toEqual([['email', 'a@b.example']])
+  expect(rowWithoutBody).toMatchObject({ listed: { status: null }, ordered_at: null, package_id: null })
 })
 
 test('an export has the columns of all rows, then the package and the columns of refcheck; values keep their types', () => {
-  const whole = toExportedRow(batchRow(), new TextEncoder().encode(JSON.stringify(body)))
-  const bare = toExportedRow(batchRow({ row: 2, recipient: undefined }), undefined)
-  const { columns, rows } = exportTable([bare, whole])
+  const completeRow = toExportedRow(batchRow(), new TextEncoder().encode(JSON.stringify(body)))
+  const rowWithoutBody = toExportedRow(batchRow({ row: 2, recipient: undefined }), undefined)
+  const { columns, rows } = exportTable([rowWithoutBody, completeRow])
   expect(columns.slice(0, 8)).toEqual([
     ...Object.keys(ann),
     'licence.number',

@@ -41,8 +41,8 @@ test('fileCommand contains every flag that changes how the file is read and what
 })
 
 test('a flag that was not given is left out', () => {
-  const nothing = { sheet: null, map: {}, ignore: [], default_country: null }
-  const columns = choicesOf(nothing, null)
+  const emptyReading = { sheet: null, map: {}, ignore: [], default_country: null }
+  const columns = choicesOf(emptyReading, null)
   expect(fileCommand('validate', { file: 'people.csv', columns })).toBe('refcheck batch validate people.csv')
   expect(errorsCommand('people.csv', { ...columns, mapping: 'workday' })).toBe(
     'refcheck batch validate people.csv --mapping workday --errors invalid.csv',

@@ -14,7 +14,7 @@ const match = {
   externalResult: { file: 'people.results.csv', line: 4 },
 }
 const recipient = { first_name: 'Anna', last_name: 'Mueller', email: 'a@example.com', phone: '+4915' }
-const asked = (heldFor: (typeof conflictReasons)[number]) =>
+const askQuestion = (heldFor: (typeof conflictReasons)[number]) =>
   heldQuestion(
     {
       held: {
@@ -33,9 +33,9 @@ const asked = (heldFor: (typeof conflictReasons)[number]) =>
   )
 
 test('each reason has its question, and the first choice decides nothing', () => {
-  const questions = conflictReasons.map((reason) => [reason, asked(reason)] as const)
-  const firsts = questions.flatMap(([, question]) => question?.choices[0] ?? [])
-  expect(new Set(firsts.map(({ value }) => value))).toEqual(new Set(['later']))
+  const questions = conflictReasons.map((reason) => [reason, askQuestion(reason)] as const)
+  const firstChoices = questions.flatMap(([, question]) => question?.choices[0] ?? [])
+  expect(new Set(firstChoices.map(({ value }) => value))).toEqual(new Set(['later']))
   expect(
     questions
       .map(([reason, question]) =>

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 
 import { jsonRow } from '../../../src/domain/batch/cell-value.ts'
 
-const entries = (value: unknown) => jsonRow(JSON.stringify(value)).entries
+const readEntries = (value: unknown) => jsonRow(JSON.stringify(value)).entries
 
 test('keys of plain values stay unchanged, and keys of objects become dotted names', () => {
-  expect(entries({ email: 'a', recipient: { phone: 'b' }, licence: { points: 1 } })).toEqual([
+  expect(readEntries({ email: 'a', recipient: { phone: 'b' }, licence: { points: 1 } })).toEqual([
     ['email', 'a'],
     ['recipient.phone', 'b'],
     ['licence.points', 1],
@@ -13,7 +13,9 @@ test('keys of plain values stay unchanged, and keys of objects become dotted nam
 })
 
 test('an object under a dotted name is read as one value', () => {
-  expect(entries({ 'licence.issuer': { name: 'State' } })).toEqual([['licence.issuer', { name: 'State' }]])
+  expect(readEntries({ 'licence.issuer': { name: 'State' } })).toEqual([
+    ['licence.issuer', { name: 'State' }],
+  ])
 })
 
 test('additional_information of a request body becomes columns with the code as prefix', () => {
@@ -21,7 +23,7 @@ test('additional_information of a request body becomes columns with the code as 
     { code: 'a', fields: { x: 1 } },
     { code: 'b', fields: { y: [2] } },
   ]
-  expect(entries({ additional_information: information })).toEqual([
+  expect(readEntries({ additional_information: information })).toEqual([
     ['a.x', 1],
     ['b.y', [2]],
   ])

@@ -24,9 +24,9 @@ test('if a row lacks a field that the successor requires, nothing is moved', () 
   const { problems = [] } = bodyForPackage(body, schemaOf({ consent: { method: ['string', true] } }))
   expect(problems.map(({ column }) => column)).toEqual(['consent.method'])
   expect(moveError(file, 8, [])).toBeUndefined()
-  const refused = moveError(file, 8, [{ row: 3, problems }])
-  expect(refused?.message).toBe('1 row is invalid for package 8: consent.method is required, in row 3')
-  expect(refused?.hint).toMatch(
+  const error = moveError(file, 8, [{ row: 3, problems }])
+  expect(error?.message).toBe('1 row is invalid for package 8: consent.method is required, in row 3')
+  expect(error?.hint).toMatch(
     /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8 --default-country DE --map Vorname=first_name --allow-similar$/,
   )
 })
@@ -43,8 +43,8 @@ test('a problem of many rows is listed once with its column and first rows; seve
   )
   expect(moveError(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
   const phone = { path: 'recipient.phone', column: 'phone', problem: 'has no +', value: '0400' }
-  const both = moveError(file, 8, [{ row: 1, problems: [missing, phone] }])
-  expect(both?.problems).toEqual([
+  const errorOfBoth = moveError(file, 8, [{ row: 1, problems: [missing, phone] }])
+  expect(errorOfBoth?.problems).toEqual([
     {
       field: missing.path,
       value: undefined,

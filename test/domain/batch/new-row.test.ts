@@ -94,10 +94,10 @@ test('a valid duplicate row names the row that it repeats', () => {
 
 test('the reading is part of the identity of a file; without a reading the identity has no such part', () => {
   const read = { sheet: null, map: {}, ignore: [], default_country: null }
-  const plain = fileIdentity({ account: '', baseUrl: base }, 'ab', 7)
-  const otherwise = fileIdentity({ account: '', baseUrl: base }, 'ab', 7, read)
-  expect(JSON.parse(plain)).toEqual(['file', '', base, 'ab', 7])
-  expect(JSON.parse(otherwise)).toEqual(['file', '', base, 'ab', 7, readingText(read)])
+  const identityWithoutReading = fileIdentity({ account: '', baseUrl: base }, 'ab', 7)
+  const identityWithReading = fileIdentity({ account: '', baseUrl: base }, 'ab', 7, read)
+  expect(JSON.parse(identityWithoutReading)).toEqual(['file', '', base, 'ab', 7])
+  expect(JSON.parse(identityWithReading)).toEqual(['file', '', base, 'ab', 7, readingText(read)])
 })
 
 test('readingText contains every given setting and omits those that are null', () => {
@@ -172,8 +172,8 @@ test('a packed row has its external results; the list is empty if results files 
   for (const row of [first, second]) rows.push(row)
   rows.setResults(1, [result])
   expect([...rows]).toEqual([first, { ...second, externalResults: [result] }])
-  const ignoring = new PackedRows({ ignoresResults: true })
-  ignoring.push(first)
-  ignoring.push(invalid)
-  expect([...ignoring]).toEqual([{ ...first, externalResults: [] }, invalid])
+  const rowsIgnoringResults = new PackedRows({ ignoresResults: true })
+  rowsIgnoringResults.push(first)
+  rowsIgnoringResults.push(invalid)
+  expect([...rowsIgnoringResults]).toEqual([{ ...first, externalResults: [] }, invalid])
 })

@@ -4,7 +4,7 @@ import { likelySuccessor, schemaChanges } from '../../../src/domain/batch/packag
 import type { Package } from '../../../src/contract/package.ts'
 import { schemaOf } from '../form/sample-schema.ts'
 
-const named = (id: number, name: string, status = 'ACTIVE'): Package => ({
+const createPackage = (id: number, name: string, status = 'ACTIVE'): Package => ({
   id,
   name,
   status,
@@ -12,10 +12,20 @@ const named = (id: number, name: string, status = 'ACTIVE'): Package => ({
 })
 
 test('the likely successor has the same name, is ACTIVE and has the highest id above that of the package', () => {
-  const gone = named(5, 'Screen', 'INACTIVE')
-  expect(likelySuccessor(gone, [named(6, 'Screen'), named(8, 'Screen'), named(7, 'Screen')])?.id).toBe(8)
-  expect(likelySuccessor(gone, [named(4, 'Screen'), named(5, 'Screen')])).toBeUndefined()
-  expect(likelySuccessor(gone, [named(6, 'Other'), named(7, 'Screen', 'DISABLED')])).toBeUndefined()
+  const inactivePackage = createPackage(5, 'Screen', 'INACTIVE')
+  expect(
+    likelySuccessor(inactivePackage, [
+      createPackage(6, 'Screen'),
+      createPackage(8, 'Screen'),
+      createPackage(7, 'Screen'),
+    ])?.id,
+  ).toBe(8)
+  expect(
+    likelySuccessor(inactivePackage, [createPackage(4, 'Screen'), createPackage(5, 'Screen')]),
+  ).toBeUndefined()
+  expect(
+    likelySuccessor(inactivePackage, [createPackage(6, 'Other'), createPackage(7, 'Screen', 'DISABLED')]),
+  ).toBeUndefined()
 })
 
 test('schemaChanges lists the changed, new and removed fields of a schema', () => {

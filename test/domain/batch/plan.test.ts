@@ -22,7 +22,7 @@ import { batchRow, countsOf, rowReading, problem } from './rows.ts'
 import type { RowReading } from '../../../src/domain/batch/row.ts'
 
 describe('a plan', () => {
-  const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
+  const createCheck = (over: Partial<BatchCheck> = {}): BatchCheck => ({
     rows: 3,
     valid: 3,
     invalid: 0,
@@ -41,9 +41,9 @@ describe('a plan', () => {
 
   const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
   const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
-  const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
+  const planOrders = (pending: number, over: Partial<BatchCheck> = {}) =>
     createPlan(
-      check(over),
+      createCheck(over),
       {
         counts: countsOf({ pending, duplicate: 1 }),
         packages: new Map([
@@ -60,7 +60,7 @@ describe('a plan', () => {
     )
 
   test('a plan lists the packages by number of orders, and the end that the quota allows', () => {
-    expect(plan(3)).toMatchObject({
+    expect(planOrders(3)).toMatchObject({
       packages: [
         { package_id: 8, name: 'Driver', orders: 2 },
         { package_id: 7, name: undefined, orders: 1 },
@@ -68,12 +68,12 @@ describe('a plan', () => {
       seconds: 180,
       endsAt: 181_000,
     })
-    expect(plan(1)).toMatchObject({ seconds: 0, endsAt: 1000 })
+    expect(planOrders(1)).toMatchObject({ seconds: 0, endsAt: 1000 })
   })
 
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const allowed = { allow_duplicate: false, allow_similar: false, shared: [], ignore_results: false }
-  const facts = {
+  const planFacts = {
     file: '/people.csv',
     sha256: 'ab',
     base_url: 'https://a.example',
@@ -83,7 +83,7 @@ describe('a plan', () => {
   }
 
   test('a stored plan is read back unchanged', () => {
-    const stored = toStoredPlan(plan(3), facts)
+    const stored = toStoredPlan(planOrders(3), planFacts)
     expect(stored).toMatchObject({
       refcheck_plan: 1,
       duplicates: [[1, 3]],
@@ -101,7 +101,7 @@ describe('a plan', () => {
   )
 
   test('a plan is refused if the file has changed since', () => {
-    const stored = toStoredPlan(plan(3), facts)
+    const stored = toStoredPlan(planOrders(3), planFacts)
     expect(() => requireUnchanged(stored, 'ab', '')).not.toThrow()
     expect(() => requireUnchanged(stored, 'ac', '')).toThrow(/people\.csv/)
     expect(planAgainHint({ ...stored, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(
@@ -110,7 +110,7 @@ describe('a plan', () => {
   })
 })
 
-const nothing = (): BatchCheck => ({
+const emptyCheck = (): BatchCheck => ({
   rows: 0,
   valid: 0,
   invalid: 0,
@@ -123,17 +123,22 @@ const nothing = (): BatchCheck => ({
   packages: new Map(),
 })
 
-function counted(...readings: RowReading[]): BatchCheck {
-  const check = nothing()
+function countRows(...readings: RowReading[]): BatchCheck {
+  const check = emptyCheck()
   for (const reading of readings) countRow(check, reading)
   return check
 }
 
-const bad = (row: number, column = 'email'): RowReading =>
+const invalidReading = (row: number, column = 'email'): RowReading =>
   rowReading({ row, body: undefined, problems: [problem(row, column)] })
 
 test('valid and invalid rows are counted, and only valid ones are orders of their package', () => {
-  const check = counted(rowReading(), rowReading({ row: 2, packageId: 8 }), bad(3), rowReading({ row: 4 }))
+  const check = countRows(
+    rowReading(),
+    rowReading({ row: 2, packageId: 8 }),
+    invalidReading(3),
+    rowReading({ row: 4 }),
+  )
   expect(check).toMatchObject({ rows: 4, valid: 3, invalid: 1 })
   expect([...check.packages]).toEqual([
     [7, 2],
@@ -143,8 +148,8 @@ test('valid and invalid rows are counted, and only valid ones are orders of thei
 })
 
 test('a duplicate row counts as valid but not as an order; an invalid duplicate is counted as both', () => {
-  const check = counted(rowReading(), rowReading({ row: 2, duplicateOf: 1 }), {
-    ...bad(3),
+  const check = countRows(rowReading(), rowReading({ row: 2, duplicateOf: 1 }), {
+    ...invalidReading(3),
     duplicateOf: 1,
   })
   expect(check).toMatchObject({ rows: 3, valid: 2, invalid: 1 })
@@ -156,43 +161,44 @@ test('a duplicate row counts as valid but not as an order; an invalid duplicate 
 })
 
 test('a row without a package is not an order of any package', () => {
-  expect(counted(rowReading({ packageId: undefined })).packages.size).toBe(0)
+  expect(countRows(rowReading({ packageId: undefined })).packages.size).toBe(0)
 })
 
 test('every change is stored', () => {
   const changes = [{ row: 1, line: 2, column: 'phone', from: '+61 4', to: '+614' }]
-  const check = counted(...Array.from({ length: 600 }, (_, at) => rowReading({ row: at + 1, changes })))
+  const check = countRows(...Array.from({ length: 600 }, (_, at) => rowReading({ row: at + 1, changes })))
   expect(check.changes).toHaveLength(600)
 })
 
 test('a row is a duplicate if package and person are equal', () => {
-  const seen = new Duplicates()
-  const of = (over: Partial<RowReading>) => markDuplicate(rowReading(over), seen).duplicateOf
-  expect(of({ row: 1 })).toBeUndefined()
-  expect(of({ row: 2 })).toBe(1)
-  expect(of({ row: 3, packageId: 8 })).toBeUndefined()
+  const previousRows = new Duplicates()
+  const findDuplicateOf = (over: Partial<RowReading>) =>
+    markDuplicate(rowReading(over), previousRows).duplicateOf
+  expect(findDuplicateOf({ row: 1 })).toBeUndefined()
+  expect(findDuplicateOf({ row: 2 })).toBe(1)
+  expect(findDuplicateOf({ row: 3, packageId: 8 })).toBeUndefined()
 })
 
 test('invalid rows cause one error that names the first column; valid rows cause none', () => {
-  expect(invalidRowsError(counted(rowReading()), 'people.csv')).toBeUndefined()
-  const one = invalidRowsError(counted(rowReading(), bad(2, 'phone')), 'people.csv')
+  expect(invalidRowsError(countRows(rowReading()), 'people.csv')).toBeUndefined()
+  const one = invalidRowsError(countRows(rowReading(), invalidReading(2, 'phone')), 'people.csv')
   expect(one).toMatchObject({ code: 'invalid_input', field: 'phone' })
   expect(one?.message).toMatch(/^people\.csv: 1 of 2 rows is /)
-  expect(invalidRowsError(counted(bad(1), bad(2)), 'people.csv')?.message).toMatch(
+  expect(invalidRowsError(countRows(invalidReading(1), invalidReading(2)), 'people.csv')?.message).toMatch(
     /^people\.csv: 2 of 2 rows are /,
   )
 })
 
 test('the hint contains --on-invalid skip if there are valid rows', () => {
-  const hint = (check: BatchCheck, canSkip: boolean) =>
+  const hintFor = (check: BatchCheck, canSkip: boolean) =>
     invalidRowsError(check, 'people.csv', undefined, canSkip)?.hint ?? ''
-  expect(hint(counted(rowReading(), bad(2)), true)).toContain('add --on-invalid skip')
-  expect(hint(counted(rowReading(), bad(2)), false)).not.toContain('--on-invalid')
-  expect(hint(counted(bad(1)), true)).not.toContain('--on-invalid')
+  expect(hintFor(countRows(rowReading(), invalidReading(2)), true)).toContain('add --on-invalid skip')
+  expect(hintFor(countRows(rowReading(), invalidReading(2)), false)).not.toContain('--on-invalid')
+  expect(hintFor(countRows(invalidReading(1)), true)).not.toContain('--on-invalid')
 })
 
 describe('the error of a file that is not sent', () => {
-  const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
+  const buildPlan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
     counts: countsOf({ pending, duplicate: 1 }),
     packages: [],
     matches: [],
@@ -224,10 +230,12 @@ describe('the error of a file that is not sent', () => {
 
   test('a planned file is refused if it has invalid rows that are not skipped, or no rows to send', () => {
     const invalid = { invalid: 1, problems: [problem(1)] }
-    expect(planFailure(plan(1), 'people.csv', { skip: false })).toBeUndefined()
-    expect(planFailure(plan(1, invalid), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
-    expect(planFailure(plan(1, invalid), 'people.csv', { skip: true })).toBeUndefined()
-    expect(planFailure(plan(0), 'people.csv', { skip: true })?.code).toBe('duplicate')
+    expect(planFailure(buildPlan(1), 'people.csv', { skip: false })).toBeUndefined()
+    expect(planFailure(buildPlan(1, invalid), 'people.csv', { skip: false })).toMatchObject({
+      field: 'email',
+    })
+    expect(planFailure(buildPlan(1, invalid), 'people.csv', { skip: true })).toBeUndefined()
+    expect(planFailure(buildPlan(0), 'people.csv', { skip: true })?.code).toBe('duplicate')
   })
 })
 

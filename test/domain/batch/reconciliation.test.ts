@@ -19,8 +19,8 @@ import { batchRow, ann } from './rows.ts'
 import { DuplicateError, InvalidInputError, UsageError } from '../../../src/errors/kinds.ts'
 
 describe('evidence', () => {
-  const order = (row: number) => ({ ...batchRow({ row, state: 'unknown' }), packageId: 7 })
-  const found = (over: Partial<Reconciliation> = {}): Reconciliation => ({
+  const toOrder = (row: number) => ({ ...batchRow({ row, state: 'unknown' }), packageId: 7 })
+  const createResult = (over: Partial<Reconciliation> = {}): Reconciliation => ({
     settled: [],
     ambiguous: [],
     open: [],
@@ -30,20 +30,23 @@ describe('evidence', () => {
   const request = { request_id: 'r-1' } as RequestResource
 
   test('unreconciledError returns undefined if no row is open or ambiguous', () => {
-    expect(unreconciledError(found(), 'b-1')).toBeUndefined()
+    expect(unreconciledError(createResult(), 'b-1')).toBeUndefined()
   })
 
   test('the error counts open and ambiguous rows, and its hint has the command for the first of them', () => {
-    const left = found({ open: [order(2)], ambiguous: [{ submission: order(3), requestIds: [], near: [] }] })
-    expect(unreconciledError(left, undefined)).toMatchObject({ code: 'outcome_unknown' })
-    expect(unreconciledError(left, undefined)?.message).toMatch(/^2 orders are /)
-    expect(unreconciledError(found({ open: [order(2)] }), 'b-9')?.message).toMatch(/^1 order is /)
-    expect(unreconciledError(left, 'b-9')?.hint).toContain('refcheck batch reconcile b-9 --row 2 ')
-    expect(unreconciledError(left, undefined)?.hint).toContain('refcheck batch reconcile b-1 --row 2 ')
+    const result = createResult({
+      open: [toOrder(2)],
+      ambiguous: [{ submission: toOrder(3), requestIds: [], near: [] }],
+    })
+    expect(unreconciledError(result, undefined)).toMatchObject({ code: 'outcome_unknown' })
+    expect(unreconciledError(result, undefined)?.message).toMatch(/^2 orders are /)
+    expect(unreconciledError(createResult({ open: [toOrder(2)] }), 'b-9')?.message).toMatch(/^1 order is /)
+    expect(unreconciledError(result, 'b-9')?.hint).toContain('refcheck batch reconcile b-9 --row 2 ')
+    expect(unreconciledError(result, undefined)?.hint).toContain('refcheck batch reconcile b-1 --row 2 ')
   })
 
   test('a request that fits two rows proves neither', () => {
-    const [one, two] = [order(1), order(2)]
+    const [one, two] = [toOrder(1), toOrder(2)]
     const fits = new Map([
       [one, [request]],
       [two, [request]],
@@ -82,7 +85,7 @@ describe('a request that fits', () => {
   }
   const minute = 60_000
 
-  function request(createdAt: number, changes: Partial<RequestResource> = {}): RequestResource {
+  function toRequest(createdAt: number, changes: Partial<RequestResource> = {}): RequestResource {
     return {
       request_id: '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
       package_id: 102,
@@ -96,49 +99,49 @@ describe('a request that fits', () => {
   }
 
   describe('the time in which a request fits', () => {
-    const time = (createdAt: number, ahead?: number, of = sent) =>
-      findDifferences(of, request(createdAt), ahead)
+    const check = (createdAt: number, ahead?: number, of = sent) =>
+      findDifferences(of, toRequest(createdAt), ahead)
 
     test('the time starts one minute before the attempt', () => {
-      expect(time(attemptedAt - minute)).toEqual([])
-      expect(time(attemptedAt - minute - 1)).toEqual(['time'])
+      expect(check(attemptedAt - minute)).toEqual([])
+      expect(check(attemptedAt - minute - 1)).toEqual(['time'])
     })
 
     test('the time ends one minute after the end of the attempt', () => {
-      expect(time(changedAt + minute)).toEqual([])
-      expect(time(changedAt + minute + 1)).toEqual(['time'])
+      expect(check(changedAt + minute)).toEqual([])
+      expect(check(changedAt + minute + 1)).toEqual(['time'])
     })
 
     test('an attempt without an end is assumed to have lasted ten minutes', () => {
-      const died = { ...sent, changedAt: attemptedAt + 100 * minute }
-      expect(time(attemptedAt + 11 * minute, undefined, died)).toEqual([])
-      expect(time(attemptedAt + 11 * minute + 1, undefined, died)).toEqual(['time'])
+      const orderWithoutEnd = { ...sent, changedAt: attemptedAt + 100 * minute }
+      expect(check(attemptedAt + 11 * minute, undefined, orderWithoutEnd)).toEqual([])
+      expect(check(attemptedAt + 11 * minute + 1, undefined, orderWithoutEnd)).toEqual(['time'])
     })
 
     test.each([-5 * minute, 5 * minute])('a known clock difference of %i ms moves the time', (ahead) => {
-      expect(time(attemptedAt + ahead - minute, ahead)).toEqual([])
-      expect(time(changedAt + ahead + minute, ahead)).toEqual([])
+      expect(check(attemptedAt + ahead - minute, ahead)).toEqual([])
+      expect(check(changedAt + ahead + minute, ahead)).toEqual([])
       const [before, after] = [attemptedAt + Math.min(ahead, 0), changedAt + Math.max(ahead, 0)]
-      expect(time(before - minute - 1, ahead)).toEqual(['time'])
-      expect(time(after + minute + 1, ahead)).toEqual(['time'])
+      expect(check(before - minute - 1, ahead)).toEqual(['time'])
+      expect(check(after + minute + 1, ahead)).toEqual(['time'])
       // The clock may have been corrected since the attempt.
-      expect(time(attemptedAt, ahead)).toEqual([])
+      expect(check(attemptedAt, ahead)).toEqual([])
       // A time between the two intervals does not fit.
-      expect(time(attemptedAt + ahead / 2, ahead)).toEqual(['time'])
+      expect(check(attemptedAt + ahead / 2, ahead)).toEqual(['time'])
     })
 
     test('a clock difference of more than one day is ignored', () => {
       const day = 24 * 60 * minute
-      expect(time(attemptedAt + day, day)).toEqual([])
-      expect(time(attemptedAt + day + 1, day + 1)).toEqual(['time'])
+      expect(check(attemptedAt + day, day)).toEqual([])
+      expect(check(attemptedAt + day + 1, day + 1)).toEqual(['time'])
     })
 
     test('a request whose time cannot be parsed does not fit', () => {
-      expect(findDifferences(sent, { ...request(attemptedAt), created_at: 'soon' })).toEqual(['time'])
+      expect(findDifferences(sent, { ...toRequest(attemptedAt), created_at: 'soon' })).toEqual(['time'])
     })
 
     test('no request fits a row that was never attempted', () => {
-      expect(time(attemptedAt, 0, { ...sent, attemptedAt: undefined })).toEqual(['time'])
+      expect(check(attemptedAt, 0, { ...sent, attemptedAt: undefined })).toEqual(['time'])
     })
   })
 
@@ -167,11 +170,11 @@ describe('a request that fits', () => {
         undefined,
       ],
     ])('%s', (_what, changes, expected) => {
-      expect(findDifferences(sent, request(attemptedAt, changes))).toEqual(expected)
+      expect(findDifferences(sent, toRequest(attemptedAt, changes))).toEqual(expected)
     })
 
     test('no request fits a row whose recipient was erased', () => {
-      expect(findDifferences({ ...sent, recipient: undefined }, request(attemptedAt))).toBeUndefined()
+      expect(findDifferences({ ...sent, recipient: undefined }, toRequest(attemptedAt))).toBeUndefined()
     })
   })
 
@@ -179,7 +182,7 @@ describe('a request that fits', () => {
     const row = { ...sent, batchId: 'b-1', row: 2 }
 
     test('is accepted without confirmation if its request fits', () => {
-      expect(differencesToConfirm(row, request(attemptedAt), [row], 0)).toEqual([])
+      expect(differencesToConfirm(row, toRequest(attemptedAt), [row], 0)).toEqual([])
     })
 
     test('needs confirmation if name, requester or time differ', () => {
@@ -187,7 +190,7 @@ describe('a request that fits', () => {
         recipient: { ...recipient, last_name: 'Sylva' },
         requester: { email: 'x@example.com' },
       }
-      expect(differencesToConfirm(row, request(attemptedAt - 5 * minute, changes), [], 0)).toEqual([
+      expect(differencesToConfirm(row, toRequest(attemptedAt - 5 * minute, changes), [], 0)).toEqual([
         'person',
         'requester',
         'time',
@@ -205,7 +208,7 @@ describe('a request that fits', () => {
       ['that another row has', {}, [{ batchId: 'b-1', row: 3 }], 'duplicate'],
       ['that another batch has', {}, [{ batchId: 'b-2', row: 2 }], 'duplicate'],
     ])('%s is refused', (_what, changes, holders, code) => {
-      expect(() => differencesToConfirm(row, request(attemptedAt, changes), holders, 0)).toThrow(
+      expect(() => differencesToConfirm(row, toRequest(attemptedAt, changes), holders, 0)).toThrow(
         expect.objectContaining({ code }),
       )
     })
@@ -218,38 +221,38 @@ describe('a request that fits', () => {
     ['the first name', { last_name: 'Y', email: 'x@y.example', phone: '+1' }, false],
     ['the last name', { first_name: 'X', email: 'x@y.example', phone: '+1' }, false],
   ])('differences of a request that shares only %s with the row', (_what, changes, isShown) => {
-    const found = findDifferences(sent, request(attemptedAt, { recipient: { ...recipient, ...changes } }))
+    const found = findDifferences(sent, toRequest(attemptedAt, { recipient: { ...recipient, ...changes } }))
     expect(found).toEqual(isShown ? ['person'] : undefined)
   })
 
   test('the case of the requester’s e-mail is ignored', () => {
-    const shouted = { ...sent, userEmail: 'OWNER@Example.com' }
+    const upperCase = { ...sent, userEmail: 'OWNER@Example.com' }
     expect(
-      findDifferences(shouted, request(attemptedAt, { requester: { email: 'owner@example.com' } })),
+      findDifferences(upperCase, toRequest(attemptedAt, { requester: { email: 'owner@example.com' } })),
     ).toEqual([])
   })
 
   test('a row that was never attempted does not fit a request with the time 0 either', () => {
-    expect(findDifferences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
+    expect(findDifferences({ ...sent, attemptedAt: undefined, changedAt: 0 }, toRequest(0))).toEqual(['time'])
   })
 
   test('an erased row is compared by the result of the fingerprints', () => {
-    const nameless = { ...sent, recipient: undefined }
-    const by = (...persons: Parameters<typeof findDifferences>[3][]) =>
-      persons.map((each) => findDifferences(nameless, request(attemptedAt), 0, each))
-    expect(by('same', 'similar', 'unknown', 'other')).toEqual([[], ['person'], ['person'], undefined])
+    const erasedOrder = { ...sent, recipient: undefined }
+    const compareAs = (...persons: Parameters<typeof findDifferences>[3][]) =>
+      persons.map((each) => findDifferences(erasedOrder, toRequest(attemptedAt), 0, each))
+    expect(compareAs('same', 'similar', 'unknown', 'other')).toEqual([[], ['person'], ['person'], undefined])
   })
 })
 
 describe('the request of an id that the user wants to record', () => {
-  const at = Date.UTC(2026, 10, 20, 12)
-  const row = { ...batchRow({ row: 2, state: 'unknown', attemptedAt: at, changedAt: at }), packageId: 7 }
+  const time = Date.UTC(2026, 10, 20, 12)
+  const row = { ...batchRow({ row: 2, state: 'unknown', attemptedAt: time, changedAt: time }), packageId: 7 }
 
-  const request = (over: Partial<RequestResource> = {}): RequestResource => ({
+  const toRequest = (over: Partial<RequestResource> = {}): RequestResource => ({
     request_id: 'r-1',
     package_id: 7,
     status: 'RECEIVED',
-    created_at: new Date(at).toISOString(),
+    created_at: new Date(time).toISOString(),
     requester: { email: 'owner@example.com' },
     recipient: ann,
     checks: [],
@@ -257,45 +260,47 @@ describe('the request of an id that the user wants to record', () => {
   })
 
   test('a request without differences is recorded without confirmation', () => {
-    expect(differencesToConfirm(row, request(), [], undefined)).toEqual([])
-    expect(differencesToConfirm(row, request(), [{ batchId: 'b-1', row: 2 }], undefined)).toEqual([])
+    expect(differencesToConfirm(row, toRequest(), [], undefined)).toEqual([])
+    expect(differencesToConfirm(row, toRequest(), [{ batchId: 'b-1', row: 2 }], undefined)).toEqual([])
   })
 
   test('differences have to be confirmed', () => {
     expect(
-      differencesToConfirm(row, request({ requester: { email: 'other@example.com' } }), [], undefined),
+      differencesToConfirm(row, toRequest({ requester: { email: 'other@example.com' } }), [], undefined),
     ).toEqual(['requester'])
   })
 
   test('a request for another person or package, or that belongs to another order, is refused', () => {
-    const foreign = { first_name: 'Bo', last_name: 'Ng', email: 'bo@example.com', phone: '+61499999999' }
-    expect(() => differencesToConfirm(row, request({ recipient: foreign }), [], undefined)).toThrow(
+    const otherPerson = { first_name: 'Bo', last_name: 'Ng', email: 'bo@example.com', phone: '+61499999999' }
+    expect(() => differencesToConfirm(row, toRequest({ recipient: otherPerson }), [], undefined)).toThrow(
       InvalidInputError,
     )
-    expect(() => differencesToConfirm(row, request({ package_id: 8 }), [], undefined)).toThrow(
+    expect(() => differencesToConfirm(row, toRequest({ package_id: 8 }), [], undefined)).toThrow(
       InvalidInputError,
     )
     for (const other of [
       { batchId: 'b-1', row: 3 },
       { batchId: 'b-2', row: 2 },
     ]) {
-      expect(() => differencesToConfirm(row, request(), [other], undefined)).toThrow(DuplicateError)
+      expect(() => differencesToConfirm(row, toRequest(), [other], undefined)).toThrow(DuplicateError)
     }
   })
 
   test('the confirmation question contains the request and the row', () => {
-    const text = confirmationQuestion(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
+    const text = confirmationQuestion(row, toRequest({ recipient: { ...ann, first_name: 'Anne' } }), [
+      'person',
+    ])
     for (const part of ['r-1', 'Anne Lee', 'Ann Lee', '2026-11-20 12:00 +00:00']) expect(text).toContain(part)
-    expect(confirmationQuestion({ ...row, recipient: undefined }, request(), ['person'])).not.toContain(
+    expect(confirmationQuestion({ ...row, recipient: undefined }, toRequest(), ['person'])).not.toContain(
       'undefined',
     )
   })
 
   test('the confirmation question contains the differences and the time of sending, or that it is unknown', () => {
-    const other = request({ requester: { email: 'other@example.com' } })
-    const asked = confirmationQuestion(row, other, ['requester'])
-    expect(asked).toContain('sent 2026-11-20')
-    expect(asked).toContain('Different: another requester.')
+    const other = toRequest({ requester: { email: 'other@example.com' } })
+    const question = confirmationQuestion(row, other, ['requester'])
+    expect(question).toContain('sent 2026-11-20')
+    expect(question).toContain('Different: another requester.')
     expect(confirmationQuestion({ ...row, attemptedAt: undefined }, other, ['requester'])).toContain(
       'sent at an unknown time',
     )

@@ -9,8 +9,8 @@ const position = { file: 'people.results.csv', line: 2 }
 
 test('a row written to a results file is read back unchanged', () => {
   const row = batchRow({ state: 'accepted', requestId: id, requestStatus: 'RECEIVED', attemptedAt: 1_000 })
-  const read = resultsReader(['email', ...resultColumns])
-  expect(read?.([ann.email, ...resultCells(row, { account: 'acme' })], position)).toEqual({
+  const readCells = resultsReader(['email', ...resultColumns])
+  expect(readCells?.([ann.email, ...resultCells(row, { account: 'acme' })], position)).toEqual({
     ...position,
     state: 'accepted',
     requestId: id,
@@ -35,8 +35,8 @@ test('a table without the columns of refcheck is not a results file', () => {
 })
 
 test('a results file of version 0.1.0 has only the request id; a row with neither state nor id is not an external result', () => {
-  const read = resultsReader(['refcheck_state', 'refcheck_request_id'])
-  expect(read?.(['accepted', id.toUpperCase()], position)).toMatchObject({
+  const readCells = resultsReader(['refcheck_state', 'refcheck_request_id'])
+  expect(readCells?.(['accepted', id.toUpperCase()], position)).toMatchObject({
     state: 'accepted',
     requestId: id,
     digests: undefined,
@@ -44,14 +44,14 @@ test('a results file of version 0.1.0 has only the request id; a row with neithe
     baseUrl: undefined,
     at: undefined,
   })
-  expect(read?.(['', id], position)).toMatchObject({ state: 'accepted', requestId: id })
-  expect(read?.(['', ''], position)).toBeUndefined()
-  expect(read?.(['no state', 'no id'], position)).toBeUndefined()
+  expect(readCells?.(['', id], position)).toMatchObject({ state: 'accepted', requestId: id })
+  expect(readCells?.(['', ''], position)).toBeUndefined()
+  expect(readCells?.(['no state', 'no id'], position)).toBeUndefined()
 })
 
 test('a digest that a spreadsheet program turned into a number is ignored', () => {
-  const read = resultsReader(resultColumns)
+  const readCells = resultsReader(resultColumns)
   const cells = resultCells(batchRow({ state: 'pending' }), {})
   cells[resultColumns.indexOf('refcheck_email_digest')] = '1.5E+31'
-  expect(read?.(cells, position)?.digests).toBeUndefined()
+  expect(readCells?.(cells, position)?.digests).toBeUndefined()
 })

@@ -28,14 +28,14 @@ import { type Batch, createEmptyCounts } from '../../../src/domain/batch/batch.t
 const options = { waitBudgetMs: 10_000, fraction: 0 }
 
 const accepted: Outcome = { kind: 'accepted', requestId: 'r', requestStatus: 'RECEIVED', answerStatus: 201 }
-const lost: Outcome = {
+const unknownOutcome: Outcome = {
   kind: 'unknown',
   reason: 'the connection was reset',
   error: undefined,
   offeredId: undefined,
   answerStatus: undefined,
 }
-const unsent: Outcome = { kind: 'unsent', error: new UnavailableError('connection refused') }
+const unsentOutcome: Outcome = { kind: 'unsent', error: new UnavailableError('connection refused') }
 
 function rejected(field: string, message = `${field}: is wrong`): Outcome {
   return {
@@ -56,29 +56,35 @@ function throttled(seconds: number): Outcome {
 }
 
 /** Returns the counters and the step after the last of the outcomes. */
-function after(...outcomes: readonly Outcome[]): { counters: RunCounters; step: unknown } {
+function runOutcomes(...outcomes: readonly Outcome[]): { counters: RunCounters; step: unknown } {
   let last = { counters: initialCounters, step: undefined as unknown }
   for (const outcome of outcomes) last = nextStep(last.counters, outcome, options)
   return last
 }
 
 test('after an accepted order the run continues with the next row', () => {
-  expect(after(accepted)).toEqual({ counters: { ...initialCounters, sent: 1 }, step: { kind: 'continue' } })
+  expect(runOutcomes(accepted)).toEqual({
+    counters: { ...initialCounters, sent: 1 },
+    step: { kind: 'continue' },
+  })
 })
 
 test('every request that was sent counts as sent, except those answered with 429', () => {
-  expect(after(accepted, rejected('recipient.phone'), lost, throttled(1), unsent).counters.sent).toBe(3)
+  expect(
+    runOutcomes(accepted, rejected('recipient.phone'), unknownOutcome, throttled(1), unsentOutcome).counters
+      .sent,
+  ).toBe(3)
 })
 
 test('a 403 for the key halts the run at once', () => {
   const error = new ForbiddenError('the trial has ended', { status: 403 })
-  expect(after({ kind: 'halted', error, answerStatus: 403 }).step).toEqual({ kind: 'halt', error })
+  expect(runOutcomes({ kind: 'halted', error, answerStatus: 403 }).step).toEqual({ kind: 'halt', error })
 })
 
 test('the run continues after a rejected row, and halts after the fifth in succession with the same reason', () => {
   const one = rejected('recipient.phone')
-  expect(after(one, one, one, one).step).toEqual({ kind: 'continue' })
-  expect(after(one, one, one, one, one).step).toMatchObject({
+  expect(runOutcomes(one, one, one, one).step).toEqual({ kind: 'continue' })
+  expect(runOutcomes(one, one, one, one, one).step).toMatchObject({
     kind: 'halt',
     error: { code: 'incomplete', message: expect.stringContaining('rejected 5 rows in succession') },
   })
@@ -86,18 +92,18 @@ test('the run continues after a rejected row, and halts after the fifth in succe
 
 test('a different reason or an accepted row resets the count of equal rejections', () => {
   const [one, other] = [rejected('recipient.phone'), rejected('recipient.email')]
-  expect(after(one, one, one, one, other).step).toEqual({ kind: 'continue' })
-  expect(after(one, one, one, one, accepted, one).step).toEqual({ kind: 'continue' })
+  expect(runOutcomes(one, one, one, one, other).step).toEqual({ kind: 'continue' })
+  expect(runOutcomes(one, one, one, one, accepted, one).step).toEqual({ kind: 'continue' })
 })
 
 test('an unknown outcome does not reset the count of equal rejections', () => {
   const one = rejected('recipient.phone')
-  expect(after(one, one, one, one, lost, one).step).toMatchObject({ kind: 'halt' })
+  expect(runOutcomes(one, one, one, one, unknownOutcome, one).step).toMatchObject({ kind: 'halt' })
 })
 
 test('a 404 leads to a check of the package, and the run halts also if the package is still listed', () => {
   const error = new NotFoundError('resource not found', { status: 404 })
-  expect(after({ kind: 'rejected', error, answerStatus: 404 }).step).toEqual({
+  expect(runOutcomes({ kind: 'rejected', error, answerStatus: 404 }).step).toEqual({
     kind: 'find common error',
     package: true,
     schema: false,
@@ -106,7 +112,7 @@ test('a 404 leads to a check of the package, and the run halts also if the packa
 })
 
 test('a 400 about additional information leads to a check of the schema, and otherwise the run continues', () => {
-  expect(after(rejected('additional_information.ncc')).step).toEqual({
+  expect(runOutcomes(rejected('additional_information.ncc')).step).toEqual({
     kind: 'find common error',
     package: false,
     schema: true,
@@ -115,9 +121,9 @@ test('a 400 about additional information leads to a check of the schema, and oth
 })
 
 test('an unknown outcome leads to a health check, and the third in succession halts the run', () => {
-  expect(after(lost).step).toEqual({ kind: 'check health', afterwards: { kind: 'continue' } })
-  expect(after(lost, lost).step).toMatchObject({ afterwards: { kind: 'continue' } })
-  expect(after(lost, lost, lost).step).toMatchObject({
+  expect(runOutcomes(unknownOutcome).step).toEqual({ kind: 'check health', afterwards: { kind: 'continue' } })
+  expect(runOutcomes(unknownOutcome, unknownOutcome).step).toMatchObject({ afterwards: { kind: 'continue' } })
+  expect(runOutcomes(unknownOutcome, unknownOutcome, unknownOutcome).step).toMatchObject({
     kind: 'check health',
     afterwards: { kind: 'halt', error: { code: 'outcome_unknown' } },
   })
@@ -127,13 +133,17 @@ test.each([
   ['an accepted', accepted],
   ['a rejected', rejected('recipient.phone')],
 ])('%s row resets the count of unknown outcomes, a 429 does not', (_name, between) => {
-  expect(after(lost, lost, between, lost).step).toMatchObject({ afterwards: { kind: 'continue' } })
-  expect(after(lost, lost, throttled(1), unsent, lost).step).toMatchObject({ afterwards: { kind: 'halt' } })
+  expect(runOutcomes(unknownOutcome, unknownOutcome, between, unknownOutcome).step).toMatchObject({
+    afterwards: { kind: 'continue' },
+  })
+  expect(
+    runOutcomes(unknownOutcome, unknownOutcome, throttled(1), unsentOutcome, unknownOutcome).step,
+  ).toMatchObject({ afterwards: { kind: 'halt' } })
 })
 
 test('an answer with the id of another order halts the run at once', () => {
   const error = new OutcomeUnknownError('this id is another order’s')
-  const { counters, step } = after({ ...lost, error, halts: true })
+  const { counters, step } = runOutcomes({ ...unknownOutcome, error, halts: true })
   expect({ step, unknownsInARow: counters.consecutiveUnknowns }).toEqual({
     step: { kind: 'halt', error },
     unknownsInARow: 0,
@@ -143,9 +153,9 @@ test('an answer with the id of another order halts the run at once', () => {
 test('a single order ends with its first answer, unless that is a 429 or nothing was sent', () => {
   const single = { ...options, isSingle: true }
   const refused: Outcome = { kind: 'halted', error: new ForbiddenError('no credits'), answerStatus: 403 }
-  for (const outcome of [accepted, rejected('recipient.phone'), lost, refused])
+  for (const outcome of [accepted, rejected('recipient.phone'), unknownOutcome, refused])
     expect(nextStep(initialCounters, outcome, single).step).toEqual({ kind: 'end' })
-  for (const outcome of [throttled(7), unsent])
+  for (const outcome of [throttled(7), unsentOutcome])
     expect(nextStep(initialCounters, outcome, single).step).toMatchObject({ kind: 'wait' })
   const { step } = waitForQuota(initialCounters, 10_001, single)
   expect(step).toMatchObject({
@@ -155,26 +165,32 @@ test('a single order ends with its first answer, unless that is a 429 or nothing
 })
 
 test('after a 429 the run waits for the time that the service states', () => {
-  expect(after(throttled(7))).toEqual({
+  expect(runOutcomes(throttled(7))).toEqual({
     counters: { ...initialCounters, waitedMs: 7_000 },
     step: { kind: 'wait', waitMs: 7_000 },
   })
 })
 
 test('the wait for an unreachable service doubles each time, and an answer resets it', () => {
-  expect(after(unsent).step).toEqual({ kind: 'wait', waitMs: 250 })
-  expect(after(unsent, unsent).step).toEqual({ kind: 'wait', waitMs: 500 })
-  expect(after(unsent, unsent, throttled(1), unsent).step).toEqual({ kind: 'wait', waitMs: 250 })
+  expect(runOutcomes(unsentOutcome).step).toEqual({ kind: 'wait', waitMs: 250 })
+  expect(runOutcomes(unsentOutcome, unsentOutcome).step).toEqual({ kind: 'wait', waitMs: 500 })
+  expect(runOutcomes(unsentOutcome, unsentOutcome, throttled(1), unsentOutcome).step).toEqual({
+    kind: 'wait',
+    waitMs: 250,
+  })
 })
 
 test('all waits are added, also those for the quota, and the run halts if they exceed the budget', () => {
-  const { counters } = after(throttled(4), throttled(3))
+  const { counters } = runOutcomes(throttled(4), throttled(3))
   expect(waitForQuota(counters, 3_000, options).step).toEqual({ kind: 'wait', waitMs: 3_000 })
   expect(waitForQuota(counters, 3_001, options).step).toMatchObject({
     kind: 'halt',
     error: { code: 'throttled', message: 'the quota is used up for the next 4 s' },
   })
-  expect(after(throttled(4), throttled(7)).step).toMatchObject({ kind: 'halt', error: { code: 'throttled' } })
+  expect(runOutcomes(throttled(4), throttled(7)).step).toMatchObject({
+    kind: 'halt',
+    error: { code: 'throttled' },
+  })
 })
 
 test.each([
@@ -227,10 +243,10 @@ test('progress counts only rows that were or will be sent, and a row in flight i
   expect(progressOf(counts, 9)).toMatchObject({ toSend: 8, settled: 4, secondsLeft: 9 })
 })
 
-const at = Date.UTC(2026, 10, 21, 9)
+const haltedAt = Date.UTC(2026, 10, 21, 9)
 
-function queued(counts: Partial<Batch['counts']>, code?: string): Batch {
-  const halt = code === undefined ? undefined : { at, code, message: '', hint: undefined }
+function createQueuedBatch(counts: Partial<Batch['counts']>, code?: string): Batch {
+  const halt = code === undefined ? undefined : { at: haltedAt, code, message: '', hint: undefined }
   return { counts: { ...createEmptyCounts(), ...counts }, halt } as Batch
 }
 
@@ -243,19 +259,23 @@ test.each([
   ['a package that is gone', { pending: 1 }, 'not_found', undefined, 'wait'],
   ['three unknown in a row', { pending: 1, unknown: 3 }, 'outcome_unknown', undefined, 'wait'],
   ['an unknown row', { accepted: 1, unknown: 1 }, undefined, undefined, 'run'],
-  ['an unknown row that was tried already', { accepted: 1, unknown: 1 }, undefined, at, 'rest'],
-  ['a dropped row that was tried already', { dropped: 1 }, undefined, at, 'rest'],
-  ['rows to send and an unknown one', { pending: 1, unknown: 1 }, undefined, at, 'run'],
+  ['an unknown row that was tried already', { accepted: 1, unknown: 1 }, undefined, haltedAt, 'rest'],
+  ['a dropped row that was tried already', { dropped: 1 }, undefined, haltedAt, 'rest'],
+  ['rows to send and an unknown one', { pending: 1, unknown: 1 }, undefined, haltedAt, 'run'],
 ] as const)('the next step of a queued batch with %s', (_, counts, code, triedAt, kind) => {
-  expect(nextQueuedStep(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
+  expect(nextQueuedStep(createQueuedBatch(counts, code), haltedAt + 1000, triedAt).kind).toBe(kind)
 })
 
 test('the rest after a 403 ends after exactly fifteen minutes', () => {
-  expect(nextQueuedStep(queued({ pending: 1 }, 'forbidden'), at + 899_999, undefined)).toEqual({
+  expect(
+    nextQueuedStep(createQueuedBatch({ pending: 1 }, 'forbidden'), haltedAt + 899_999, undefined),
+  ).toEqual({
     kind: 'rest',
-    untilMs: at + 900_000,
+    untilMs: haltedAt + 900_000,
   })
-  expect(nextQueuedStep(queued({ pending: 1 }, 'forbidden'), at + 900_000, undefined)).toEqual({
+  expect(
+    nextQueuedStep(createQueuedBatch({ pending: 1 }, 'forbidden'), haltedAt + 900_000, undefined),
+  ).toEqual({
     kind: 'run',
   })
 })

@@ -17,65 +17,72 @@ import type { Submission } from '../../../src/domain/submission/submission.ts'
 const done: RunEnd = { kind: 'done' }
 const interrupted: RunEnd = { kind: 'interrupted' }
 const halted: RunEnd = { kind: 'halted', error: new ForbiddenError('no credits', { hint: 'Buy some' }) }
-const of = (states: Parameters<typeof countsOf>[0], end: RunEnd = done) =>
+const errorOf = (states: Parameters<typeof countsOf>[0], end: RunEnd = done) =>
   runError('b-1', countsOf(states), end)
 
 test('a batch with only accepted rows has no error', () => {
-  expect(of({ accepted: 3 })).toBeUndefined()
+  expect(errorOf({ accepted: 3 })).toBeUndefined()
 })
 
 test('the error of a batch is the first that applies of interrupted, unknown, halted, nothing sent and incomplete', () => {
   const all = { accepted: 1, unknown: 1, pending: 1, rejected: 1 }
-  expect(of(all, interrupted)?.code).toBe('interrupted')
-  expect(of(all, halted)?.code).toBe('outcome_unknown')
-  expect(of({ ...all, unknown: 0 }, halted)?.code).toBe('forbidden')
-  expect(of({ ...all, unknown: 0 })?.code).toBe('incomplete')
-  expect(of({ duplicate: 2 })?.code).toBe('duplicate')
-  expect(of({ invalid: 2 })?.code).toBe('invalid_input')
+  expect(errorOf(all, interrupted)?.code).toBe('interrupted')
+  expect(errorOf(all, halted)?.code).toBe('outcome_unknown')
+  expect(errorOf({ ...all, unknown: 0 }, halted)?.code).toBe('forbidden')
+  expect(errorOf({ ...all, unknown: 0 })?.code).toBe('incomplete')
+  expect(errorOf({ duplicate: 2 })?.code).toBe('duplicate')
+  expect(errorOf({ invalid: 2 })?.code).toBe('invalid_input')
 })
 
 test('the hint contains batch resume if rows are pending, and only then', () => {
-  const goOn = 'refcheck batch resume b-1'
-  expect(of({ accepted: 1, pending: 1 }, interrupted)?.hint).toContain(goOn)
-  expect(of({ accepted: 1 }, interrupted)?.hint).toBeUndefined()
-  expect(of({ accepted: 1, pending: 1 }, halted)?.hint).toContain(goOn)
-  expect(of({ accepted: 1 }, halted)?.hint).toBe('Buy some')
-  expect(of({ accepted: 1, pending: 1 })?.hint).toContain(goOn)
-  expect(of({ accepted: 1, rejected: 1 })?.hint).toContain('refcheck batch rows b-1')
-  expect(of({ accepted: 1, cancelled: 1 })?.hint).toContain('refcheck batch export b-1 --state cancelled')
+  const resumeCommand = 'refcheck batch resume b-1'
+  expect(errorOf({ accepted: 1, pending: 1 }, interrupted)?.hint).toContain(resumeCommand)
+  expect(errorOf({ accepted: 1 }, interrupted)?.hint).toBeUndefined()
+  expect(errorOf({ accepted: 1, pending: 1 }, halted)?.hint).toContain(resumeCommand)
+  expect(errorOf({ accepted: 1 }, halted)?.hint).toBe('Buy some')
+  expect(errorOf({ accepted: 1, pending: 1 })?.hint).toContain(resumeCommand)
+  expect(errorOf({ accepted: 1, rejected: 1 })?.hint).toContain('refcheck batch rows b-1')
+  expect(errorOf({ accepted: 1, cancelled: 1 })?.hint).toContain(
+    'refcheck batch export b-1 --state cancelled',
+  )
 })
 
 test('the error of unknown rows also names the halt, and its hint starts with batch reconcile', () => {
-  const one = of({ unknown: 1, accepted: 1 })
+  const one = errorOf({ unknown: 1, accepted: 1 })
   expect(one?.message).toMatch(/^1 row /)
   expect(one?.hint).toContain('it with: refcheck batch reconcile b-1')
-  const two = of({ unknown: 2, pending: 3 }, halted)
+  const two = errorOf({ unknown: 2, pending: 3 }, halted)
   expect(two?.message).toMatch(/^2 rows .*3 not sent yet.*no credits/)
   expect(two?.hint).toContain('them with: refcheck batch reconcile b-1')
 })
 
 test('the error of a halt has the code, status and wait of its cause; an internal error becomes incomplete', () => {
   const throttled = new ThrottledError('used up', { retryAfter: 9, status: 429 })
-  expect(of({ pending: 1 }, { kind: 'halted', error: throttled })).toMatchObject({
+  expect(errorOf({ pending: 1 }, { kind: 'halted', error: throttled })).toMatchObject({
     code: 'throttled',
     retryAfter: 9,
     status: 429,
   })
-  expect(of({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe('incomplete')
+  expect(errorOf({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe(
+    'incomplete',
+  )
 })
 
-const someStops = (over: Partial<ConflictCounts>): ConflictCounts => ({ ...noConflicts(), ...over })
+const createConflictCounts = (over: Partial<ConflictCounts>): ConflictCounts => ({
+  ...noConflicts(),
+  ...over,
+})
 
 test('a duplicate of an unknown row has the code outcome_unknown; waiting rows are incomplete; earlier orders have their dates', () => {
   const first = runError(
     'b-1',
     countsOf({ accepted: 1, duplicate: 1 }),
     halted,
-    someStops({ unknown: one('b-2') }),
+    createConflictCounts({ unknown: countOne('b-2') }),
   )
   expect(first?.code).toBe('outcome_unknown')
   expect(first?.hint).toContain('refcheck batch reconcile b-2')
-  expect(of({ held: 2 })).toMatchObject({
+  expect(errorOf({ held: 2 })).toMatchObject({
     code: 'incomplete',
     hint: expect.stringContaining('rows b-1 --state held') as string,
   })
@@ -89,19 +96,25 @@ test('a duplicate of an unknown row has the code outcome_unknown; waiting rows a
     'Ana Row3 (line 4) is another person: refcheck batch release b-1 --row 3',
     'Ana Row3 (line 4) is the same person: refcheck batch cancel b-1 --row 3',
   ])
-  const waits = runError('b-1', countsOf({ duplicate: 1 }), done, someStops({ waiting: one('b-2') }))
+  const waits = runError(
+    'b-1',
+    countsOf({ duplicate: 1 }),
+    done,
+    createConflictCounts({ waiting: countOne('b-2') }),
+  )
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
   const before = { ...noConflicts().ordered, count: 2, first: 0, last: 86_400_000 }
   expect(
-    nothingSentError(undefined, countsOf({ duplicate: 2 }), someStops({ ordered: before })).message,
+    nothingSentError(undefined, countsOf({ duplicate: 2 }), createConflictCounts({ ordered: before }))
+      .message,
   ).toMatch(/every row was ordered before \(1970-01-01 .* to 1970-01-02 /)
   expect(nothingSentError(undefined, countsOf({ duplicate: 2 })).message).not.toContain('ordered before')
 })
 
-const one = (batchId: string) => ({ count: 1, batchId })
+const countOne = (batchId: string) => ({ count: 1, batchId })
 
 test('the message counts the rows that were not accepted, without states that have no rows', () => {
-  expect(of({ accepted: 1, rejected: 3, duplicate: 1 })?.message).toMatch(
+  expect(errorOf({ accepted: 1, rejected: 3, duplicate: 1 })?.message).toMatch(
     /^1 of 5 .*\(3 rejected, 1 duplicate\)/,
   )
 })
@@ -118,7 +131,7 @@ test('nothingSentError tells left-out, duplicate and invalid rows apart; without
   expect(nothingSentError(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
 })
 
-const stop = (over: Partial<Submission>): Conflict => ({
+const createConflict = (over: Partial<Submission>): Conflict => ({
   becomes: 'duplicate',
   reason: 'same',
   shares: [],
@@ -128,13 +141,13 @@ const stop = (over: Partial<Submission>): Conflict => ({
 
 test('the conflicts of a planned file are counted by the state of the earlier order', () => {
   const conflicts = countConflicts([
-    stop({ state: 'accepted', attemptedAt: 5 }),
-    stop({ state: 'accepted', attemptedAt: 9, row: 2 }),
-    stop({ state: 'accepted', attemptedAt: 9, row: 2 }),
-    stop({ state: 'unknown', batchId: 'b-2' }),
-    stop({ state: 'dropped', batchId: 'b-3' }),
-    stop({ state: 'pending', batchId: 'b-4' }),
-    stop({ state: 'sending', batchId: 'b-4', row: 2 }),
+    createConflict({ state: 'accepted', attemptedAt: 5 }),
+    createConflict({ state: 'accepted', attemptedAt: 9, row: 2 }),
+    createConflict({ state: 'accepted', attemptedAt: 9, row: 2 }),
+    createConflict({ state: 'unknown', batchId: 'b-2' }),
+    createConflict({ state: 'dropped', batchId: 'b-3' }),
+    createConflict({ state: 'pending', batchId: 'b-4' }),
+    createConflict({ state: 'sending', batchId: 'b-4', row: 2 }),
   ])
   expect(conflicts).toEqual({
     ordered: { ...noConflicts().ordered, count: 3, repeats: { ordered: 1, all: 1 }, first: 5, last: 9 },
@@ -178,14 +191,14 @@ test('the earliest and the latest earlier order do not depend on the order of th
 })
 
 test('duplicates of accepted orders cause no error; rows that the user left out are incomplete by choice of the user', () => {
-  const ordered = someStops({ ordered: { ...noConflicts().ordered, count: 2, first: 0, last: 0 } })
+  const ordered = createConflictCounts({ ordered: { ...noConflicts().ordered, count: 2, first: 0, last: 0 } })
   expect(runError('b-1', countsOf({ accepted: 1, duplicate: 2 }), done, ordered)).toBeUndefined()
   expect(runError('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()
-  expect(of({ accepted: 1, invalid: 1, cancelled: 1, dropped: 1 })).toMatchObject({
+  expect(errorOf({ accepted: 1, invalid: 1, cancelled: 1, dropped: 1 })).toMatchObject({
     code: 'incomplete',
     isUserChoice: true,
   })
-  for (const left of ['rejected', 'held', 'pending', 'duplicate'] as const)
-    expect(of({ accepted: 1, invalid: 1, [left]: 1 })?.isUserChoice).toBe(false)
-  expect(of({ invalid: 2 })?.isUserChoice).toBe(false)
+  for (const remainingState of ['rejected', 'held', 'pending', 'duplicate'] as const)
+    expect(errorOf({ accepted: 1, invalid: 1, [remainingState]: 1 })?.isUserChoice).toBe(false)
+  expect(errorOf({ invalid: 2 })?.isUserChoice).toBe(false)
 })

@@ -7,7 +7,7 @@ import { findProfile, findWanted } from '../../../src/domain/completion/wanted.t
 const commands = commandManifest()
 
 /** Returns the values that complete the line, or the kind of completion in angle brackets. */
-function at(line: string): string {
+function complete(line: string): string {
   const words = line.split(' ')
   const wanted = findWanted(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
   if (wanted.kind === 'candidates') return wanted.candidates.map(({ value }) => value).join(' ')
@@ -67,13 +67,13 @@ test.each([
   ['help pri', 'privacy'],
   ['help sa', 'sandbox safety'],
 ])('the completion of "%s" is "%s"', (line, wanted) => {
-  expect(at(line)).toBe(wanted)
+  expect(complete(line)).toBe(wanted)
 })
 
 test('a command without arguments offers its flags, and the empty line offers topics and commands', () => {
-  expect(at('packages list ')).toMatch(/^--json .*--status/)
-  expect(at('')).toMatch(/\bbatch\b.*\bworker\b/)
-  expect(at('')).not.toMatch(/\bcomplete\b/)
+  expect(complete('packages list ')).toMatch(/^--json .*--status/)
+  expect(complete('')).toMatch(/\bbatch\b.*\bworker\b/)
+  expect(complete('')).not.toMatch(/\bcomplete\b/)
 })
 
 test('findProfile returns the profile that the line names', () => {

@@ -27,7 +27,7 @@ import { validateBody } from '../../../src/domain/form/validate.ts'
 import { sanitize } from '../../../src/host/text.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
 
-interface Given {
+interface ParsedFlags {
   [flag: string]: unknown
   package: number | undefined
   'first-name': string | undefined
@@ -55,11 +55,11 @@ function runInShell(lines: readonly string[]): { args: string[]; stdin: string }
 }
 
 /** Returns the body that `request create` reads from the arguments and the stdin. */
-async function bodyOf(run: { args: string[]; stdin: string }, schema: PackageSchema): Promise<unknown> {
+async function readBody(run: { args: string[]; stdin: string }, schema: PackageSchema): Promise<unknown> {
   const [topic, verb, ...argv] = run.args
   expect([topic, verb]).toEqual(['request', 'create'])
-  const { flags } = await Parser.parse<Given, Given, Record<string, never>>(argv, {
-    flags: RequestCreate.flags as Interfaces.FlagInput<Given>,
+  const { flags } = await Parser.parse<ParsedFlags, ParsedFlags, Record<string, never>>(argv, {
+    flags: RequestCreate.flags as Interfaces.FlagInput<ParsedFlags>,
     strict: true,
   })
   expect(flags.yes).toBe(true)
@@ -83,7 +83,7 @@ async function bodyOnStdin(body: RequestBody, schema: PackageSchema): Promise<un
   expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)
   expect(sanitize(line, { lines: true })).toBe(line)
   const [run = { args: [], stdin: '' }] = runInShell([line])
-  return bodyOf(run, schema)
+  return readBody(run, schema)
 }
 
 test('a plain body becomes a command line of flags', () => {
@@ -168,11 +168,15 @@ test('a command line run in a shell produces exactly its original body', async (
   )
   await assert(
     asyncProperty(array(bodies, { minLength: 5, maxLength: 20 }), async (given) => {
-      const taken = given.flatMap((body) => validateBody(JSON.parse(JSON.stringify(body)), schema).body ?? [])
-      const lines = taken.map((body) => commandLine(body, schema))
+      const acceptedBodies = given.flatMap(
+        (body) => validateBody(JSON.parse(JSON.stringify(body)), schema).body ?? [],
+      )
+      const lines = acceptedBodies.map((body) => commandLine(body, schema))
       expect(lines.map((line) => sanitize(line, { lines: true }))).toEqual(lines)
-      const made = await Promise.all(runInShell(lines).map((run) => bodyOf(run, schema)))
-      expect(made.map((body) => JSON.stringify(body))).toEqual(taken.map((body) => JSON.stringify(body)))
+      const parsedBodies = await Promise.all(runInShell(lines).map((run) => readBody(run, schema)))
+      expect(parsedBodies.map((body) => JSON.stringify(body))).toEqual(
+        acceptedBodies.map((body) => JSON.stringify(body)),
+      )
     }),
     { numRuns: 50 },
   )

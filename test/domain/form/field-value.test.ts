@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { checkFieldValue, readFieldText } from '../../../src/domain/form/field-value.ts'
 
-const rule = (type: string, description = '', required = true) => ({ type, required, description })
+const createRule = (type: string, description = '', required = true) => ({ type, required, description })
 
 describe('readFieldText', () => {
   test.each<[string, string, unknown]>([
@@ -27,7 +27,7 @@ describe('readFieldText', () => {
     ['object', '{"a": {"b": []}}', { a: { b: [] } }],
     ['a_type_of_tomorrow', 'x', 'x'],
   ])('%s: %j', (type, text, value) => {
-    expect(readFieldText(rule(type), text)).toEqual({ value })
+    expect(readFieldText(createRule(type), text)).toEqual({ value })
   })
 
   test.each([
@@ -62,27 +62,27 @@ describe('readFieldText', () => {
     ['object', '["a"]', /^is an array, but an object is expected/],
     ['object', '', /is empty/],
   ])('%s: %j is refused with the reason', (type, text, reason) => {
-    expect(readFieldText(rule(type), text).problem).toMatch(reason)
+    expect(readFieldText(createRule(type), text).problem).toMatch(reason)
   })
 
   test('a number formatted as JSON is read back unchanged', () => {
     assert(
       property(maxSafeInteger(), (value) => {
-        expect(readFieldText(rule('integer'), JSON.stringify(value))).toEqual({ value })
+        expect(readFieldText(createRule('integer'), JSON.stringify(value))).toEqual({ value })
       }),
     )
     assert(
       property(double({ noDefaultInfinity: true, noNaN: true }), (value) => {
-        expect(readFieldText(rule('number'), JSON.stringify(value))).toEqual({ value: value + 0 })
+        expect(readFieldText(createRule('number'), JSON.stringify(value))).toEqual({ value: value + 0 })
       }),
     )
   })
 })
 
 describe('dates', () => {
-  const iso = rule('string', 'Date of birth, as YYYY-MM-DD')
+  const isoDateField = createRule('string', 'Date of birth, as YYYY-MM-DD')
   test.each(['2024-02-29', '2000-02-29', '1990-12-31', '0001-01-01'])('%s exists', (day) => {
-    expect(checkFieldValue(iso, day)).toBeUndefined()
+    expect(checkFieldValue(isoDateField, day)).toBeUndefined()
   })
 
   test.each([
@@ -94,22 +94,22 @@ describe('dates', () => {
     '2026-00-10',
     '2026-01-00',
   ])('%s does not exist', (day) => {
-    expect(checkFieldValue(iso, day)).toBe('is a day that does not exist')
+    expect(checkFieldValue(isoDateField, day)).toBe('is a day that does not exist')
   })
 
   test.each(['1/2/1990', '1990-4-3', '23 April 1990', '1990-04-23T00:00:00Z', '19900423', ''])(
     '%j is refused if the description requires YYYY-MM-DD',
     (text) => {
-      expect(checkFieldValue({ ...iso, required: false }, text)).toMatch(
+      expect(checkFieldValue({ ...isoDateField, required: false }, text)).toMatch(
         /^is not a date in the form YYYY-MM-DD/,
       )
     },
   )
 
   test('if the description only mentions a date, other forms are accepted, and an ISO date has to exist', () => {
-    const mentioned = rule('string', 'Expiry date of the licence')
-    expect(checkFieldValue(mentioned, '30/02/2026')).toBeUndefined()
-    expect(checkFieldValue(mentioned, '2026-02-30')).toBe('is a day that does not exist')
+    const dateField = createRule('string', 'Expiry date of the licence')
+    expect(checkFieldValue(dateField, '30/02/2026')).toBeUndefined()
+    expect(checkFieldValue(dateField, '2026-02-30')).toBe('is a day that does not exist')
   })
 })
 
@@ -119,11 +119,11 @@ test.each([
   ['NaN', { at: [Number.NaN] }, 'contains a number that JSON does not allow'],
   ['a bigint', { at: 1n }, 'contains something that JSON does not allow'],
 ])('an object that contains %s is refused', (_name, value, problem) => {
-  expect(checkFieldValue(rule('object'), value)).toBe(problem)
+  expect(checkFieldValue(createRule('object'), value)).toBe(problem)
 })
 
 test('a value that contains itself is refused', () => {
   const endless: unknown[] = []
   endless.push(endless)
-  expect(checkFieldValue(rule('array'), endless)).toBe('is nested deeper than 100 levels')
+  expect(checkFieldValue(createRule('array'), endless)).toBe('is nested deeper than 100 levels')
 })

@@ -5,7 +5,7 @@ import { type BodyFlags, bodyFromFlags } from '../../../src/domain/form/flags.ts
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 import { plainSchema, sampleSchema, schemaOf } from './sample-schema.ts'
 
-function refusal(flags: BodyFlags, schema: PackageSchema = sampleSchema): string {
+function findRefusal(flags: BodyFlags, schema: PackageSchema = sampleSchema): string {
   try {
     bodyFromFlags(flags, schema)
   } catch (error) {
@@ -58,15 +58,15 @@ test('a list is read from texts separated by ";", and a group from one flag for 
   expect(JSON.stringify(read('id.home.street=1 High St', 'id.home.at.unit=a=b', 'id.home.of=x'))).toBe(
     '{"home":{"street":"1 High St","at":{"unit":"a=b"}},"home.of":"x"}',
   )
-  const wrong = (...fields: string[]): string => refusal({ fields }, schema)
-  expect(wrong('id.names=')).toContain('is empty; write none if there are none')
+  const refusalOf = (...fields: string[]): string => findRefusal({ fields }, schema)
+  expect(refusalOf('id.names=')).toContain('is empty; write none if there are none')
   expect({ ...read('id.names=None') }).toEqual({ names: [] })
-  expect(wrong('id.names=n/a')).toContain('"n/a" is not a list of names; write none if there are none')
-  expect(wrong('id.names=a;;b')).toContain('has an empty text between two ;')
-  expect(wrong('id.home.street=1', 'id.home.street=2')).toContain('contradicts another --field')
-  expect(wrong('id.home=1 High St')).toContain('is not an object in JSON')
-  expect(wrong('id.home..street=1')).toContain('is not a field of the check')
-  expect(wrong('id.names.1=Ann')).toContain('is not a field of the check')
+  expect(refusalOf('id.names=n/a')).toContain('"n/a" is not a list of names; write none if there are none')
+  expect(refusalOf('id.names=a;;b')).toContain('has an empty text between two ;')
+  expect(refusalOf('id.home.street=1', 'id.home.street=2')).toContain('contradicts another --field')
+  expect(refusalOf('id.home=1 High St')).toContain('is not an object in JSON')
+  expect(refusalOf('id.home..street=1')).toContain('is not a field of the check')
+  expect(refusalOf('id.names.1=Ann')).toContain('is not a field of the check')
 })
 
 describe('names with dots and equals signs', () => {
@@ -114,17 +114,17 @@ test.each([
   ],
   ['licence.licence_number=', '--field licence.licence_number: "" is empty, but required'],
 ])('--field %s is refused', (field, message) => {
-  expect(refusal({ fields: [field] })).toBe(message)
+  expect(findRefusal({ fields: [field] })).toBe(message)
 })
 
 test('the message for a package without checks states that it takes none', () => {
-  expect(refusal({ fields: ['a.b=1'] }, plainSchema)).toBe(
+  expect(findRefusal({ fields: ['a.b=1'] }, plainSchema)).toBe(
     '--field: "a" is not a check code of this package; it takes none',
   )
 })
 
 test('a field given twice is refused, and every problem is listed at once', () => {
-  expect(refusal({ fields: ['notes.remark=1', 'notes.remark=2', 'notes.x=1'] })).toBe(
+  expect(findRefusal({ fields: ['notes.remark=1', 'notes.remark=2', 'notes.x=1'] })).toBe(
     '2 problems: --field notes.remark: "2" is given twice; ' +
       '--field: "notes.x" is not a field of the check "notes"; it takes remark',
   )
@@ -142,9 +142,9 @@ test('__proto__ is an ordinary name of a check and of a field', () => {
   )
   const { additional_information } = bodyFromFlags({ fields: ['__proto__.__proto__=x'] }, schema)
   expect(JSON.stringify(additional_information)).toBe('[{"code":"__proto__","fields":{"__proto__":"x"}}]')
-  expect(refusal({ fields: ['__proto__.constructor=x'] }, schema)).toMatch(/is not a field of the check/)
+  expect(findRefusal({ fields: ['__proto__.constructor=x'] }, schema)).toMatch(/is not a field of the check/)
 })
 
 test('a flag with a million equals signs is refused within the time limit of a test', () => {
-  expect(refusal({ fields: ['='.repeat(1_000_000)] }).length).toBeLessThan(300)
+  expect(findRefusal({ fields: ['='.repeat(1_000_000)] }).length).toBeLessThan(300)
 })

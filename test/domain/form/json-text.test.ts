@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { lineAndColumn, readJson } from '../../../src/domain/form/json-text.ts'
 
 /** Returns the value, or the fault as "LINE:COLUMN REASON". */
-function outcome(text: string): unknown {
+function readOutcome(text: string): unknown {
   const { value, fault } = readJson(text)
   if (fault === undefined) return value
   const { line, column } = lineAndColumn(text, fault.offset)
@@ -41,42 +41,42 @@ test.each([
   ['[12345678901234567890]', '1:2 has a number too large to be sent exactly; give it as a string'],
   ['[1e999]', '1:2 has a number too large to be sent exactly; give it as a string'],
 ])('%j: %s', (text, fault) => {
-  expect(outcome(text)).toBe(fault)
+  expect(readOutcome(text)).toBe(fault)
 })
 
 test('a carriage return, alone or with a line feed, ends a line', () => {
-  expect(outcome('[\r\n\r\n x]')).toBe('3:2 has "x" where a value is expected')
-  expect(outcome('[\r x]')).toBe('2:2 has "x" where a value is expected')
+  expect(readOutcome('[\r\n\r\n x]')).toBe('3:2 has "x" where a value is expected')
+  expect(readOutcome('[\r x]')).toBe('2:2 has "x" where a value is expected')
 })
 
 test('a number is accepted if a double represents it exactly', () => {
-  expect(outcome('[9007199254740992, 1180591620717411303424, 1e21, 0.1]')).toEqual([
+  expect(readOutcome('[9007199254740992, 1180591620717411303424, 1e21, 0.1]')).toEqual([
     2 ** 53,
     2 ** 70,
     1e21,
     0.1,
   ])
-  expect(outcome('[9007199254740993]')).toMatch(/too large/)
+  expect(readOutcome('[9007199254740993]')).toMatch(/too large/)
 })
 
 test('the same name in two objects is not a duplicate', () => {
-  expect(outcome('[{"a": 1}, {"a": {"a": 2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
+  expect(readOutcome('[{"a": 1}, {"a": {"a": 2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
 })
 
 test('up to 100 levels of nesting are read, and a million open brackets are one fault', () => {
   expect(readJson('['.repeat(100) + ']'.repeat(100)).fault).toBeUndefined()
-  expect(outcome('['.repeat(101) + ']'.repeat(101))).toBe('1:101 is nested deeper than 100 levels')
-  expect(outcome('['.repeat(1_000_000))).toBe('1:101 is nested deeper than 100 levels')
+  expect(readOutcome('['.repeat(101) + ']'.repeat(101))).toBe('1:101 is nested deeper than 100 levels')
+  expect(readOutcome('['.repeat(1_000_000))).toBe('1:101 is nested deeper than 100 levels')
 })
 
 test('a megabyte of quotes, escapes or digits is read within the time limit of a test', () => {
-  expect(outcome(`["${'\\"'.repeat(500_000)}`)).toBe('1:2 has a string without a closing quote')
-  expect(outcome('"'.repeat(1_000_000))).toBe('1:3 has "\\"" where nothing more is expected')
-  expect(outcome(`[${'1'.repeat(1_000_000)}]`)).toMatch(/too large/)
+  expect(readOutcome(`["${'\\"'.repeat(500_000)}`)).toBe('1:2 has a string without a closing quote')
+  expect(readOutcome('"'.repeat(1_000_000))).toBe('1:3 has "\\"" where nothing more is expected')
+  expect(readOutcome(`[${'1'.repeat(1_000_000)}]`)).toMatch(/too large/)
 })
 
 describe('compared with JSON.parse', () => {
-  const parses = (text: string): boolean => {
+  const isValidJson = (text: string): boolean => {
     try {
       JSON.parse(text)
       return true
@@ -89,9 +89,9 @@ describe('compared with JSON.parse', () => {
     assert(
       property(json(), (text) => {
         const { value, fault } = readJson(text)
-        const hides = fault !== undefined && /given twice|too large/.test(fault.reason)
-        expect(hides ? 'hides something' : JSON.stringify(value)).toBe(
-          hides ? 'hides something' : JSON.stringify(JSON.parse(text)),
+        const isStricter = fault !== undefined && /given twice|too large/.test(fault.reason)
+        expect(isStricter ? 'hides something' : JSON.stringify(value)).toBe(
+          isStricter ? 'hides something' : JSON.stringify(JSON.parse(text)),
         )
       }),
       { numRuns: 300 },
@@ -121,16 +121,18 @@ describe('compared with JSON.parse', () => {
       ),
       string({ maxLength: 2 }),
     )
-    const edited = tuple(json(), nat(), integer({ min: 0, max: 2 }), token).map(([text, at, cut, put]) => {
-      const position = at % (text.length + 1)
-      return text.slice(0, position) + put + text.slice(position + cut)
-    })
-    const loose = array(token, { maxLength: 12 }).map((tokens) => tokens.join(''))
+    const editedJson = tuple(json(), nat(), integer({ min: 0, max: 2 }), token).map(
+      ([text, at, removedCount, insertedToken]) => {
+        const position = at % (text.length + 1)
+        return text.slice(0, position) + insertedToken + text.slice(position + removedCount)
+      },
+    )
+    const randomTokens = array(token, { maxLength: 12 }).map((tokens) => tokens.join(''))
     assert(
-      property(oneof(edited, loose), (text) => {
+      property(oneof(editedJson, randomTokens), (text) => {
         const { fault } = readJson(text)
-        const stricter = fault !== undefined && /given twice|too large|nested/.test(fault.reason)
-        expect(fault === undefined || stricter).toBe(parses(text) || stricter)
+        const isRefusedMoreStrictly = fault !== undefined && /given twice|too large|nested/.test(fault.reason)
+        expect(fault === undefined || isRefusedMoreStrictly).toBe(isValidJson(text) || isRefusedMoreStrictly)
       }),
       { numRuns: 2000 },
     )

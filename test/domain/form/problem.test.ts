@@ -11,10 +11,10 @@ test('a text is shown unchanged and other values as JSON, cut after 80 character
 })
 
 test('a value that JSON cannot represent is shown by its kind', () => {
-  const round: unknown[] = []
-  round.push(round)
-  expect(formatForMessage(round)).toBe('a list')
-  expect(formatForMessage({ round })).toBe('an object')
+  const circularList: unknown[] = []
+  circularList.push(circularList)
+  expect(formatForMessage(circularList)).toBe('a list')
+  expect(formatForMessage({ circularList })).toBe('an object')
 })
 
 test('the text of a problem contains the field, the value, the problem and the suggestion', () => {

@@ -4,17 +4,17 @@ import { compileQuickCheck } from '../../../src/domain/batch/row.ts'
 import { type DraftBody, validateBody } from '../../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema } from './sample-schema.ts'
 
-const ready = compileQuickCheck(sampleSchema)
+const quickCheck = compileQuickCheck(sampleSchema)
 
 /** Returns the valid sample body after `change`. */
-function changed(change: (body: ReturnType<typeof sampleBody>) => void): DraftBody {
+function changeSampleBody(change: (body: ReturnType<typeof sampleBody>) => void): DraftBody {
   const body = sampleBody()
   change(body)
   return body
 }
 
 test('the quick check returns a valid body unchanged', () => {
-  expect(ready(sampleBody())).toEqual(sampleBody())
+  expect(quickCheck(sampleBody())).toEqual(sampleBody())
   const plain = { package_id: 7, recipient: recipientOf() } as DraftBody
   expect(compileQuickCheck(plainSchema)(plain)).toEqual(plain)
 })
@@ -43,12 +43,12 @@ test.each<[string, (body: ReturnType<typeof sampleBody>) => void]>([
       } as never),
   ],
 ])('the quick check returns undefined for %s', (_what, change) => {
-  expect(ready(changed(change))).toBeUndefined()
+  expect(quickCheck(changeSampleBody(change))).toBeUndefined()
 })
 
 test('the quick check returns the same body as validateBody', () => {
   const { body, problems, changes } = validateBody(sampleBody(), sampleSchema)
   expect(problems ?? []).toEqual([])
   expect(changes ?? []).toEqual([])
-  expect(ready(sampleBody())).toEqual(body)
+  expect(quickCheck(sampleBody())).toEqual(body)
 })

@@ -9,7 +9,7 @@ import { validateBody } from '../../../src/domain/form/validate.ts'
 import { textOf } from '../../../src/domain/sheet/cell.ts'
 import { templateBytes } from '../../../src/sheets/rewrite.ts'
 
-const string = { type: 'string', required: true }
+const stringField = { type: 'string', required: true }
 
 /** Returns a schema of one check, parsed as an answer of the service. */
 function schemaOf(
@@ -21,7 +21,12 @@ function schemaOf(
       JSON.stringify({
         id: 7,
         fields: {
-          recipient: { first_name: string, last_name: string, email: string, phone: string },
+          recipient: {
+            first_name: stringField,
+            last_name: stringField,
+            email: stringField,
+            phone: stringField,
+          },
           additional_information: [{ display_name: 'Check', code, fields: {} }],
         },
       }).replace('"fields":{}', () => `"fields":${fieldsJson(fields)}`),

@@ -29,23 +29,23 @@ const row: AttentionRow = {
   changedAt: now - day,
 }
 
-const kindOf = (
+const findKind = (
   change: Partial<AttentionRow>,
   batch: typeof file | typeof single = file,
 ): string | undefined => findAttention({ ...row, ...change }, batch, null, now)?.kind
 
 test('a row needs no attention if it is in flight, completed, waiting or decided', () => {
-  expect(kindOf({})).toBe(undefined)
+  expect(findKind({})).toBe(undefined)
   for (const requestStatus of ['RECEIVED', 'PARTIAL', 'COMPLETED'])
-    expect(kindOf({ requestStatus })).toBe(undefined)
+    expect(findKind({ requestStatus })).toBe(undefined)
   for (const state of ['pending', 'sending', 'duplicate', 'cancelled', 'dropped'] as const)
-    expect(kindOf({ state, requestId: undefined })).toBe(undefined)
+    expect(findKind({ state, requestId: undefined })).toBe(undefined)
 })
 
 test('unknown, held and invalid rows need attention however old they are', () => {
   for (const state of ['unknown', 'held', 'invalid'] as const)
-    expect(kindOf({ state, changedAt: 0 })).toBe(state)
-  expect(kindOf({ state: 'unknown', changedAt: 0 }, single)).toBe('unknown')
+    expect(findKind({ state, changedAt: 0 })).toBe(state)
+  expect(findKind({ state: 'unknown', changedAt: 0 }, single)).toBe('unknown')
 })
 
 test('a request that ended CANCELLED or ERROR is listed until it is acknowledged, however old it is', () => {
@@ -53,25 +53,25 @@ test('a request that ended CANCELLED or ERROR is listed until it is acknowledged
     ['CANCELLED', 'cancelled'],
     ['ERROR', 'error'],
   ] as const) {
-    expect(kindOf({ requestStatus, requestStatusAt: 0 })).toBe(kind)
-    expect(kindOf({ requestStatus, requestStatusAt: 0, acknowledgedAt: 1 })).toBe(undefined)
+    expect(findKind({ requestStatus, requestStatusAt: 0 })).toBe(kind)
+    expect(findKind({ requestStatus, requestStatusAt: 0, acknowledgedAt: 1 })).toBe(undefined)
   }
 })
 
 test('a rejected row is listed for 30 days, and a rejected single order is not listed', () => {
   const [recent, old] = [now - maxRejectedDays * day, now - maxRejectedDays * day - 1]
-  expect(kindOf({ state: 'rejected', changedAt: recent })).toBe('rejected')
-  expect(kindOf({ state: 'rejected', changedAt: old })).toBe(undefined)
-  expect(kindOf({ state: 'rejected', changedAt: recent }, single)).toBe(undefined)
+  expect(findKind({ state: 'rejected', changedAt: recent })).toBe('rejected')
+  expect(findKind({ state: 'rejected', changedAt: old })).toBe(undefined)
+  expect(findKind({ state: 'rejected', changedAt: recent }, single)).toBe(undefined)
 })
 
 test('a request that is not completed 7 days after its order needs attention', () => {
-  const long = now - longWaitDays * day - 1
-  expect(kindOf({ attemptedAt: long })).toBe('waiting')
-  expect(kindOf({ attemptedAt: undefined, addedAt: long })).toBe('waiting')
-  expect(kindOf({ attemptedAt: now - longWaitDays * day })).toBe(undefined)
-  expect(kindOf({ attemptedAt: long, requestStatus: 'COMPLETED' })).toBe(undefined)
-  expect(findAttention({ ...row, attemptedAt: long }, file, null, now)).toEqual({
+  const longAgo = now - longWaitDays * day - 1
+  expect(findKind({ attemptedAt: longAgo })).toBe('waiting')
+  expect(findKind({ attemptedAt: undefined, addedAt: longAgo })).toBe('waiting')
+  expect(findKind({ attemptedAt: now - longWaitDays * day })).toBe(undefined)
+  expect(findKind({ attemptedAt: longAgo, requestStatus: 'COMPLETED' })).toBe(undefined)
+  expect(findAttention({ ...row, attemptedAt: longAgo }, file, null, now)).toEqual({
     kind: 'waiting',
     batch_id: 'b1',
     batch: 'march.csv',
@@ -81,27 +81,30 @@ test('a request that is not completed 7 days after its order needs attention', (
     last_name: 'Silva',
     email: 'ana@example.com',
     reason: null,
-    since: new Date(long).toISOString(),
+    since: new Date(longAgo).toISOString(),
     command: 'refcheck request get r1',
   })
 })
 
-const batch = (change: Partial<Batch>): Batch =>
+const createBatch = (change: Partial<Batch>): Batch =>
   ({ ...file, counts: { ...createEmptyCounts(), pending: 2 }, changedAt: 5, ...change }) as Batch
 
 test('a batch with rows to send is stopped unless it has a runner or is queued', () => {
   const halt = { at: 7, code: 'forbidden', message: 'no credits remain', hint: undefined }
-  expect(batchAttention(batch({}))).toMatchObject({ kind: 'stopped', command: 'refcheck batch resume b1' })
-  expect(batchAttention(batch({ halt }))).toMatchObject({ kind: 'halted', reason: 'no credits remain' })
-  expect(batchAttention(batch({ halt, queuedAt: 6 }))).toMatchObject({ kind: 'halted' })
-  expect(batchAttention(batch({ queuedAt: 6 }))).toBe(undefined)
-  expect(batchAttention(batch({ holder: { pid: 1, since: 1 } }))).toBe(undefined)
-  expect(batchAttention(batch({ counts: createEmptyCounts() }))).toBe(undefined)
-  expect(batchAttention(batch({ kind: 'single' }))).toBe(undefined)
+  expect(batchAttention(createBatch({}))).toMatchObject({
+    kind: 'stopped',
+    command: 'refcheck batch resume b1',
+  })
+  expect(batchAttention(createBatch({ halt }))).toMatchObject({ kind: 'halted', reason: 'no credits remain' })
+  expect(batchAttention(createBatch({ halt, queuedAt: 6 }))).toMatchObject({ kind: 'halted' })
+  expect(batchAttention(createBatch({ queuedAt: 6 }))).toBe(undefined)
+  expect(batchAttention(createBatch({ holder: { pid: 1, since: 1 } }))).toBe(undefined)
+  expect(batchAttention(createBatch({ counts: createEmptyCounts() }))).toBe(undefined)
+  expect(batchAttention(createBatch({ kind: 'single' }))).toBe(undefined)
 })
 
 test('rows of one batch have one command, waiting requests have one for all, and groups are ordered by precedence', () => {
-  const of = (kind: Attention['kind'], batchId: string, requestId: string | null): Attention => ({
+  const createItem = (kind: Attention['kind'], batchId: string, requestId: string | null): Attention => ({
     kind,
     batch_id: batchId,
     batch: `${batchId}.csv`,
@@ -115,15 +118,15 @@ test('rows of one batch have one command, waiting requests have one for all, and
     command: '',
   })
   const groups = groupAttention([
-    of('waiting', 'b1', 'r1'),
-    of('waiting', 'b2', 'r2'),
-    of('held', 'b1', null),
-    of('rejected', 'b1', null),
-    of('rejected', 'b1', null),
-    of('rejected', 'b2', null),
-    of('unknown', 'b2', null),
-    of('error', 'b1', 'r3'),
-    of('error', 'b1', 'r4'),
+    createItem('waiting', 'b1', 'r1'),
+    createItem('waiting', 'b2', 'r2'),
+    createItem('held', 'b1', null),
+    createItem('rejected', 'b1', null),
+    createItem('rejected', 'b1', null),
+    createItem('rejected', 'b2', null),
+    createItem('unknown', 'b2', null),
+    createItem('error', 'b1', 'r3'),
+    createItem('error', 'b1', 'r4'),
   ])
   expect(groups.map(({ kind, batch: name, items, command }) => [kind, name, items.length, command])).toEqual([
     ['unknown', 'b2.csv', 1, 'refcheck batch reconcile b2'],

@@ -67,11 +67,11 @@ test('a duplicate has the id of the request that it repeats, and both count as o
     attemptedAt: undefined,
   } as const
   const first = personRow(row, user)
-  const again = personRow({ ...duplicate, matches: { requestId: 'r1', batchId: 'b1', row: 3 } }, user)
-  expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1', same_as_row: 3 })
-  expect(removeDuplicates([first, again])).toEqual([first])
+  const repeatedRow = personRow({ ...duplicate, matches: { requestId: 'r1', batchId: 'b1', row: 3 } }, user)
+  expect(repeatedRow).toMatchObject({ status: 'duplicate', request_id: 'r1', same_as_row: 3 })
+  expect(removeDuplicates([first, repeatedRow])).toEqual([first])
   // A duplicate stays if the row that it repeats is in another file.
-  expect(removeDuplicates([again])).toEqual([again])
+  expect(removeDuplicates([repeatedRow])).toEqual([repeatedRow])
   const earlier = { ...row, batchId: 'b0', row: 1, requestStatus: 'PARTIAL' }
   const others = [duplicate, { ...duplicate, row: 5 }].map((each) =>
     personRow({ ...each, matches: { requestId: 'r1', batchId: 'b0', row: 1 } }, user, earlier),
@@ -81,7 +81,7 @@ test('a duplicate has the id of the request that it repeats, and both count as o
   expect(
     countPeople([
       first,
-      again,
+      repeatedRow,
       { ...first, email: 'ANA@example.com', row: 5 },
       { ...first, email: 'bo@example.com' },
     ]),
@@ -108,8 +108,16 @@ test('a row that is left out or dropped has no order and does not count as one',
 })
 
 test('statuses are counted in the order of the chart, with unknown ones last', () => {
-  const of = (status: string): { status: string } => ({ status })
-  expect(statusCounts([of('NEW'), of('ERROR'), of('pending'), of('COMPLETED'), of('ERROR')])).toEqual([
+  const withStatus = (status: string): { status: string } => ({ status })
+  expect(
+    statusCounts([
+      withStatus('NEW'),
+      withStatus('ERROR'),
+      withStatus('pending'),
+      withStatus('COMPLETED'),
+      withStatus('ERROR'),
+    ]),
+  ).toEqual([
     ['COMPLETED', 1],
     ['pending', 1],
     ['ERROR', 2],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { timelineOf } from '../../../src/domain/overview/people.ts'
 
-const at = (text: string): number => new Date(text).getTime()
+const toMs = (text: string): number => new Date(text).getTime()
 
 test('without orders there is no timeline', () => {
   expect(timelineOf([], [])).toBe(undefined)
@@ -10,7 +10,7 @@ test('without orders there is no timeline', () => {
 
 test('a single day is divided by the hour, including hours without events', () => {
   expect(
-    timelineOf([at('2026-11-20T09:59:59'), at('2026-11-20T09:00:00')], [at('2026-11-20T11:30:00')]),
+    timelineOf([toMs('2026-11-20T09:59:59'), toMs('2026-11-20T09:00:00')], [toMs('2026-11-20T11:30:00')]),
   ).toEqual({
     unit: 'hour',
     buckets: [
@@ -26,10 +26,10 @@ test.each([
   ['2026-10-16T12:00:00', '2026-11-20T12:00:00', 'day', 36, '10-16'],
   ['2026-06-03T12:00:00', '2026-11-20T12:00:00', 'week', 25, '06-01'],
   ['2024-12-31T12:00:00', '2026-11-20T12:00:00', 'month', 24, '2024-12'],
-])('the time from %s to %s is divided by the %s', (first, last, per, bars, label) => {
-  const found = timelineOf([at(first)], [at(last)])
-  expect(found).toMatchObject({ unit: per })
-  expect(found?.buckets).toHaveLength(bars)
+])('the time from %s to %s is divided by the %s', (first, last, expectedUnit, bucketCount, label) => {
+  const found = timelineOf([toMs(first)], [toMs(last)])
+  expect(found).toMatchObject({ unit: expectedUnit })
+  expect(found?.buckets).toHaveLength(bucketCount)
   expect(found?.buckets[0]).toEqual({ label, ordered: 1, completed: 0 })
   expect(found?.buckets.at(-1)).toMatchObject({ ordered: 0, completed: 1 })
 })

@@ -17,22 +17,26 @@ const windows = [minute, hour]
 const start = Date.UTC(2026, 10, 21, 9, 30, 17)
 
 /** Claims calls at one time until a wait is needed; returns the book, the number of calls and the wait. */
-function fill(book: QuotaBook, now: number, kind: 'create' | 'poll' = 'create'): [QuotaBook, number, number] {
-  for (let taken = 0; ; taken += 1) {
+function claimUntilWait(
+  book: QuotaBook,
+  now: number,
+  kind: 'create' | 'poll' = 'create',
+): [QuotaBook, number, number] {
+  for (let claimedCount = 0; ; claimedCount += 1) {
     const { state, waitMs } = claimCall(book, kind, now)
-    if (waitMs > 0) return [state, taken, waitMs]
+    if (waitMs > 0) return [state, claimedCount, waitMs]
     book = state
   }
 }
 
 describe('while the start of a window is unknown', () => {
   test('the calls of a minute may be made at once, and the next ones a minute later', () => {
-    const [book, taken, waitMs] = fill(emptyBook(windows), start)
-    expect(taken).toBe(60)
+    const [book, claimedCount, waitMs] = claimUntilWait(emptyBook(windows), start)
+    expect(claimedCount).toBe(60)
     expect(waitMs).toBeGreaterThan(60_000)
     expect(waitMs).toBeLessThan(62_000)
-    expect(fill(book, start + waitMs - 1)[1]).toBe(0)
-    expect(fill(book, start + waitMs)[1]).toBe(60)
+    expect(claimUntilWait(book, start + waitMs - 1)[1]).toBe(0)
+    expect(claimUntilWait(book, start + waitMs)[1]).toBe(60)
   })
 
   test('no period of a minute has more calls than the limit, wherever it starts', () => {
@@ -64,7 +68,7 @@ describe('while the start of a window is unknown', () => {
 
 describe('the time of a 429 has precedence', () => {
   test('no call is made before the stated time, and from then on the window is empty', () => {
-    const [full] = fill(emptyBook(windows), start)
+    const [full] = claimUntilWait(emptyBook(windows), start)
     const book = withThrottle(full, 12, start + 1000)
     const end = start + 13_000
     expect(claimCall(book, 'create', end - 1).waitMs).toBe(1)
@@ -84,10 +88,13 @@ describe('the time of a 429 has precedence', () => {
 
   test('for an hour after a 429 calls are spaced, so that a single call meets the next limit', () => {
     const end = start + 13_000
-    const [after, taken, waitMs] = fill(withThrottle(emptyBook(windows), 12, start + 1000), end)
-    expect([taken, waitMs]).toEqual([1, 1000])
-    expect(fill(after, end + 1000)[1]).toBe(1)
-    expect(fill(after, start + 3_602_000)[1]).toBe(60)
+    const [after, claimedCount, waitMs] = claimUntilWait(
+      withThrottle(emptyBook(windows), 12, start + 1000),
+      end,
+    )
+    expect([claimedCount, waitMs]).toEqual([1, 1000])
+    expect(claimUntilWait(after, end + 1000)[1]).toBe(1)
+    expect(claimUntilWait(after, start + 3_602_000)[1]).toBe(60)
   })
 
   test('an assumed wait is waited, and does not set the end of a window', () => {
@@ -128,28 +135,28 @@ describe('the time of a 429 has precedence', () => {
 describe('creates have precedence over reads', () => {
   test('repeated reads leave half of a window free while creates are made, and otherwise a few calls', () => {
     const creating = claimCall(emptyBook(windows), 'create', start).state
-    expect(fill(creating, start + 1, 'poll')[1]).toBe(29)
-    expect(fill(emptyBook(windows), start, 'poll')[1]).toBe(57)
+    expect(claimUntilWait(creating, start + 1, 'poll')[1]).toBe(29)
+    expect(claimUntilWait(emptyBook(windows), start, 'poll')[1]).toBe(57)
   })
 
   test('repeated reads stay within 950 calls an hour, and continue at least every five minutes', () => {
     let book = emptyBook(windows)
-    const read: number[] = []
+    const readTimes: number[] = []
     for (let now = start; now < start + 4 * 3_600_000; now += 900) {
       const { state, waitMs } = claimCall(book, 'poll', now)
       book = state
-      if (waitMs === 0) read.push(now)
+      if (waitMs === 0) readTimes.push(now)
     }
-    const within = (ms: number): number[] =>
-      read.map((at, first) => read.findIndex((other) => other >= at + ms) - first)
-    expect(Math.max(...within(3_600_000))).toBeLessThanOrEqual(950)
-    expect(read.length).toBeGreaterThan(3 * 750)
+    const countWithin = (ms: number): number[] =>
+      readTimes.map((at, first) => readTimes.findIndex((other) => other >= at + ms) - first)
+    expect(Math.max(...countWithin(3_600_000))).toBeLessThanOrEqual(950)
+    expect(readTimes.length).toBeGreaterThan(3 * 750)
     // There is a read in each period of five minutes.
-    expect(Math.max(...read.map((at, one) => at - (read[one - 1] ?? at)))).toBeLessThan(300_000)
+    expect(Math.max(...readTimes.map((at, one) => at - (readTimes[one - 1] ?? at)))).toBeLessThan(300_000)
   })
 
   test('a repeated read does not use the call that a create waits for', () => {
-    const [book, , waitMs] = fill(emptyBook(windows), start)
+    const [book, , waitMs] = claimUntilWait(emptyBook(windows), start)
     expect(claimCall(book, 'poll', start + waitMs).waitMs).toBeGreaterThan(0)
     expect(claimCall(book, 'create', start + waitMs).waitMs).toBe(0)
   })
@@ -165,7 +172,7 @@ describe('a clock that jumps', () => {
   const day = 86_400_000
 
   test('back by a day: recorded calls still count, and no wait is longer than the hour’s window', () => {
-    const [book] = fill(emptyBook(windows), start)
+    const [book] = claimUntilWait(emptyBook(windows), start)
     const { waitMs } = claimCall(book, 'create', start - day)
     expect(waitMs).toBeGreaterThan(0)
     expect(waitMs).toBeLessThan(62_000)
@@ -175,19 +182,19 @@ describe('a clock that jumps', () => {
   })
 
   test('forward by a day: all windows are empty', () => {
-    const [book] = fill(emptyBook(windows), start)
-    expect(fill(book, start + day)[1]).toBe(60)
+    const [book] = claimUntilWait(emptyBook(windows), start)
+    expect(claimUntilWait(book, start + day)[1]).toBe(60)
   })
 })
 
 test('a stored book with other windows is replaced by an empty one', () => {
-  const [book] = fill(emptyBook(windows), start)
+  const [book] = claimUntilWait(emptyBook(windows), start)
   expect(bookOf(JSON.parse(JSON.stringify(book)), windows)).toEqual(JSON.parse(JSON.stringify(book)))
   expect(bookOf(book, [{ calls: 5, seconds: 1 }])).toEqual(emptyBook([{ calls: 5, seconds: 1 }]))
   expect(bookOf(undefined, windows)).toEqual(emptyBook(windows))
 })
 
-const learnt = (book: QuotaBook, now: number): boolean[] =>
+const listLearnt = (book: QuotaBook, now: number): boolean[] =>
   quotaStatus(book, now).windows.map((window) => window.learnt)
 
 test('a difference in one number of one window is enough for an empty book', () => {
@@ -206,12 +213,12 @@ test('a window resets at the latest one window length after its last call', () =
 })
 
 test('for an hour after a 429 calls are spaced by the shortest window, with at most one second between them', () => {
-  const spacing = (all: (typeof minute)[]): number => {
+  const findSpacing = (all: (typeof minute)[]): number => {
     const throttled = withThrottle(emptyBook(all), 1, start)
     return claimCall(recordCalls(throttled, 1, start + 5_000), 'create', start + 5_000).waitMs
   }
-  expect(spacing([{ calls: 100, seconds: 1 }, hour])).toBe(10)
-  expect(spacing([{ calls: 10, seconds: 60 }, hour])).toBe(1000)
+  expect(findSpacing([{ calls: 100, seconds: 1 }, hour])).toBe(10)
+  expect(findSpacing([{ calls: 10, seconds: 60 }, hour])).toBe(1000)
   const throttled = withThrottle(emptyBook(windows), 1, start)
   const later = (ms: number): number =>
     claimCall(recordCalls(throttled, 1, start + ms), 'create', start + ms).waitMs
@@ -222,50 +229,50 @@ describe('the window to which a 429 is attributed', () => {
   /** The end of the minute is known; ten minutes later the hour is nearly half full and the minute is empty. */
   const throttled = recordCalls(withThrottle(emptyBook(windows), 7, start), 400, start + 60_000)
   const later = start + 600_000
-  const wait = (book: QuotaBook, end: number, now = later): boolean[] =>
-    learnt(withThrottle(book, (end - now) / 1000, now), now)
+  const attribute = (book: QuotaBook, end: number, now = later): boolean[] =>
+    listLearnt(withThrottle(book, (end - now) / 1000, now), now)
 
   test('is the fuller one if the wait does not end at a known end', () => {
-    expect(wait(throttled, start + 630_000)).toEqual([false, true])
+    expect(attribute(throttled, start + 630_000)).toEqual([false, true])
   })
 
   test.each([
     ['the same end a whole number of minutes later', 0],
     ['a second earlier', -1000],
     ['two seconds later', 2000],
-  ])('is the minute for %s', (_what, off) => {
-    expect(wait(throttled, start + 607_000 + off)).toEqual([true, false])
+  ])('is the minute for %s', (_what, offsetMs) => {
+    expect(attribute(throttled, start + 607_000 + offsetMs)).toEqual([true, false])
   })
 
   test('is the fuller one if the wait ends three seconds from the known end', () => {
-    expect(wait(throttled, start + 610_000)).toEqual([false, true])
+    expect(attribute(throttled, start + 610_000)).toEqual([false, true])
   })
 
   test('is a full window rather than one with a known end', () => {
     const ofHour = withThrottle(emptyBook(windows), 1800, start)
     const at = start + 1_800_000 + 3_600_000 - 20_000
-    expect(learnt(withThrottle(recordCalls(ofHour, 60, at), 20, at), at)).toEqual([true, false])
+    expect(listLearnt(withThrottle(recordCalls(ofHour, 60, at), 20, at), at)).toEqual([true, false])
   })
 
   test('is not a window that would end on the full hour if its end was never stated', () => {
     const ofMinute = withThrottle(emptyBook(windows), 7, start)
     const onTheHour = Date.UTC(2026, 10, 21, 10)
     const now = onTheHour - 30_000
-    expect(learnt(withThrottle(recordCalls(ofMinute, 12, now), 30, now), now)).toEqual([true, false])
+    expect(listLearnt(withThrottle(recordCalls(ofMinute, 12, now), 30, now), now)).toEqual([true, false])
   })
 
   test('is a window that is one second shorter than the wait, but not one that is two seconds shorter', () => {
     const full = recordCalls(emptyBook(windows), 60, start)
-    expect(learnt(withThrottle(full, 61, start), start)).toEqual([true, false])
-    expect(learnt(withThrottle(full, 62, start), start)).toEqual([false, true])
+    expect(listLearnt(withThrottle(full, 61, start), start)).toEqual([true, false])
+    expect(listLearnt(withThrottle(full, 62, start), start)).toEqual([false, true])
   })
 
   test.each([
     ['minute first', windows],
     ['hour first', windows.toReversed()],
   ])('is the shorter one if both are equally full: %s', (_what, all) => {
-    const { windows: stand } = quotaStatus(withThrottle(emptyBook(all), 30, start), start)
-    expect(stand.filter((each) => each.learnt).map(({ seconds }) => seconds)).toEqual([60])
+    const { windows: statuses } = quotaStatus(withThrottle(emptyBook(all), 30, start), start)
+    expect(statuses.filter((each) => each.learnt).map(({ seconds }) => seconds)).toEqual([60])
   })
 })
 

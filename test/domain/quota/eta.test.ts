@@ -35,10 +35,10 @@ test('calls that fit into the windows take only the time of the calls', () => {
 
 test('29 creates wait until the minute that 60 earlier calls filled is over', () => {
   const book = recordCalls(emptyBook(windows), 60, start - 10_000)
-  const left = secondsForCreates(book, 29, start)
-  expect(left).toBeGreaterThan(50)
-  expect(left).toBeLessThan(53)
-  expect(left).toBe(simulateSeconds(book, 29))
+  const estimated = secondsForCreates(book, 29, start)
+  expect(estimated).toBeGreaterThan(50)
+  expect(estimated).toBeLessThan(53)
+  expect(estimated).toBe(simulateSeconds(book, 29))
 })
 
 test('the estimate includes the wait of a 429 and the spacing after it', () => {
@@ -50,8 +50,11 @@ test('the estimate includes the wait of a 429 and the spacing after it', () => {
 test('the estimate for more calls than an hour allows differs by less than 3 percent', () => {
   const book = recordCalls(emptyBook(windows), 300, start - 600_000)
   for (const creates of [500, 1000, 2500]) {
-    const [estimated, is] = [secondsForCreates(book, creates, start), simulateSeconds(book, creates)]
-    expect(Math.abs(estimated - is) / is).toBeLessThan(0.03)
+    const [estimatedSeconds, actualSeconds] = [
+      secondsForCreates(book, creates, start),
+      simulateSeconds(book, creates),
+    ]
+    expect(Math.abs(estimatedSeconds - actualSeconds) / actualSeconds).toBeLessThan(0.03)
   }
 })
 

@@ -31,7 +31,7 @@ import {
   UnavailableError,
 } from '../../../src/errors/kinds.ts'
 
-const request = (status: string): RequestResource => ({
+const createRequest = (status: string): RequestResource => ({
   request_id: 'r-1',
   package_id: 7,
   status,
@@ -40,7 +40,7 @@ const request = (status: string): RequestResource => ({
   recipient: { first_name: 'Ann', last_name: 'Lee', email: 'a@example.com', phone: '+614' },
   checks: [{ id: 'c-1', type: 'background', status: 'COMPLETED', check_name: 'Police' }],
 })
-const [target] = reportTargets(request('COMPLETED'), 'https://api.example.com')
+const [target] = reportTargets(createRequest('COMPLETED'), 'https://api.example.com')
 if (target === undefined) throw new Error('the request has a check')
 
 test('subjectOf returns the manifest entry of a report, with counts only if they are given', () => {
@@ -76,10 +76,10 @@ test('storedReport returns the JSON of a stored report', () => {
 })
 
 test.each(['COMPLETED', 'CANCELLED', 'ERROR'])('%s is final', (status) => {
-  expect(isFinal(request(status))).toBe(true)
+  expect(isFinal(createRequest(status))).toBe(true)
 })
 test.each(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'ON_HOLD'])('%s is not final', (status) => {
-  expect(isFinal(request(status))).toBe(false)
+  expect(isFinal(createRequest(status))).toBe(false)
 })
 
 test('the hint says that no report follows for a check that is CANCELLED or ERROR, and only then', () => {
@@ -91,13 +91,13 @@ test('the hint says that no report follows for a check that is CANCELLED or ERRO
 })
 
 test('the hint says that no report follows for a request without checks that has ended', () => {
-  expect(missingChecks(request('ERROR'))).toMatchObject({
+  expect(missingChecks(createRequest('ERROR'))).toMatchObject({
     requestId: 'r-1',
     checkId: null,
     person: 'Ann Lee',
   })
-  expect(missingChecks(request('ERROR')).error.hint).toBe(noReportFollows)
-  expect(missingChecks(request('RECEIVED')).error.hint).toBeUndefined()
+  expect(missingChecks(createRequest('ERROR')).error.hint).toBe(noReportFollows)
+  expect(missingChecks(createRequest('RECEIVED')).error.hint).toBeUndefined()
 })
 
 test('the errors for changed and existing files name the file', () => {
@@ -107,7 +107,7 @@ test('the errors for changed and existing files name the file', () => {
 })
 
 test('errors of one report do not stop the others; errors of the disk, the quota and the program do', () => {
-  const one = [
+  const errorsOfOneReport = [
     NotFoundError,
     ForbiddenError,
     UnavailableError,
@@ -115,20 +115,27 @@ test('errors of one report do not stop the others; errors of the disk, the quota
     InvalidInputError,
     IncompleteError,
   ]
-  const all = [IoError, ThrottledError, InternalError, InterruptedError]
-  expect(one.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(one.map(() => true))
-  expect(all.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(all.map(() => false))
+  const errorsOfTheRun = [IoError, ThrottledError, InternalError, InterruptedError]
+  expect(errorsOfOneReport.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(
+    errorsOfOneReport.map(() => true),
+  )
+  expect(errorsOfTheRun.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(
+    errorsOfTheRun.map(() => false),
+  )
 })
 
 test('one error counts the missing reports, and its hint is about reports that may still follow', () => {
-  const never = missingReport(target, missingReportError('Police', 'CANCELLED'))
-  const later = missingReport(target, missingReportError('Police', 'RECEIVED'))
+  const reportThatNeverFollows = missingReport(target, missingReportError('Police', 'CANCELLED'))
+  const reportNotReady = missingReport(target, missingReportError('Police', 'RECEIVED'))
   expect(incompleteError([])).toBeUndefined()
-  expect(incompleteError([never])).toMatchObject({ code: 'incomplete', hint: noReportFollows })
-  expect(incompleteError([never])?.message).toBe('1 report is unavailable')
-  expect(incompleteError([never, later])?.message).toMatch(/^2 .*CANCELLED/)
-  expect(incompleteError([never, later])?.hint).not.toBe(noReportFollows)
-  expect(never).toMatchObject({ person: 'Ann Lee', checkId: 'c-1', refereeId: null })
+  expect(incompleteError([reportThatNeverFollows])).toMatchObject({
+    code: 'incomplete',
+    hint: noReportFollows,
+  })
+  expect(incompleteError([reportThatNeverFollows])?.message).toBe('1 report is unavailable')
+  expect(incompleteError([reportThatNeverFollows, reportNotReady])?.message).toMatch(/^2 .*CANCELLED/)
+  expect(incompleteError([reportThatNeverFollows, reportNotReady])?.hint).not.toBe(noReportFollows)
+  expect(reportThatNeverFollows).toMatchObject({ person: 'Ann Lee', checkId: 'c-1', refereeId: null })
 })
 
 const stored = storedReport(
@@ -177,8 +184,8 @@ test('the hint of a report whose request is known contains the request id', () =
     status: 404,
     hint: 'See whether the report is ready with: refcheck request get r-1',
   })
-  const other = new NotFoundError('gone', { hint: 'Ask them.' })
-  expect(missingReport(target, other).error).toBe(other)
+  const errorWithOtherHint = new NotFoundError('gone', { hint: 'Ask them.' })
+  expect(missingReport(target, errorWithOtherHint).error).toBe(errorWithOtherHint)
 })
 
 test('the message for a COMPLETED check without a report says that it is not available yet', () => {
@@ -191,11 +198,11 @@ test('the message for a COMPLETED check without a report says that it is not ava
 })
 
 test('the hint of a missing report replaces the hint to run again', () => {
-  const later = missingReport(target, new NotFoundError('not ready'))
-  expect(incompleteError([later])).toMatchObject({
+  const reportNotReady = missingReport(target, new NotFoundError('not ready'))
+  expect(incompleteError([reportNotReady])).toMatchObject({
     hint: 'What is on disk is skipped.',
     rerunLabel: 'Run again later',
   })
-  const denied = missingReport(target, new ForbiddenError('no', { hint: 'Ask an administrator.' }))
-  expect(incompleteError([denied])).toMatchObject({ hint: 'Ask an administrator.' })
+  const forbiddenReport = missingReport(target, new ForbiddenError('no', { hint: 'Ask an administrator.' }))
+  expect(incompleteError([forbiddenReport])).toMatchObject({ hint: 'Ask an administrator.' })
 })

@@ -65,7 +65,7 @@ test.each([
   ['COMPLETED', undefined, false],
   ['IN_PROGRESS', undefined, false],
   ['CANCELLED', 'https://x', false],
-])('hasEndedWithoutReport for %s with the URL %s is %s', (status, url, never) => {
+])('hasEndedWithoutReport for %s with the URL %s is %s', (status, url, hasEnded) => {
   const [target] = reportTargets(request, 'https://api.example.com')
-  expect(target && hasEndedWithoutReport({ ...target, status, url })).toBe(never)
+  expect(target && hasEndedWithoutReport({ ...target, status, url })).toBe(hasEnded)
 })

@@ -11,17 +11,21 @@ const referee: ReportTarget = {
   refereeName: 'Remy Referee',
   title: 'reference-Remy Referee',
 }
-const nameOf = (template: string, target = policeCheck): string => parseTemplate(template).name(target)
+const createName = (template: string, target = policeCheck): string => parseTemplate(template).name(target)
 
 test('the default name starts with the person, followed by the check', () => {
-  expect(nameOf(defaultTemplate)).toMatch(/^O-Brien-Tomás_National-police-check_[0-9a-f]{8}\.pdf$/)
-  expect(nameOf(defaultTemplate, referee)).toMatch(/^O-Brien-Tomás_reference-Remy-Referee_[0-9a-f]{8}\.pdf$/)
+  expect(createName(defaultTemplate)).toMatch(/^O-Brien-Tomás_National-police-check_[0-9a-f]{8}\.pdf$/)
+  expect(createName(defaultTemplate, referee)).toMatch(
+    /^O-Brien-Tomás_reference-Remy-Referee_[0-9a-f]{8}\.pdf$/,
+  )
 })
 
 test('reports of the same person and check have different default names', () => {
   const other = { ...policeCheck, checkId: '0015c63c-2f1d-4eb8-b4bd-fc4b646f731c' }
-  const again = { ...policeCheck, refereeId: '7' }
-  expect(new Set([policeCheck, other, again].map((each) => nameOf(defaultTemplate, each))).size).toBe(3)
+  const reportOfReferee = { ...policeCheck, refereeId: '7' }
+  expect(
+    new Set([policeCheck, other, reportOfReferee].map((each) => createName(defaultTemplate, each))).size,
+  ).toBe(3)
 })
 
 test.each([
@@ -39,15 +43,15 @@ test.each([
   ['con.{package_id}', 'con-.101.pdf'],
   ['.hidden {last_name}. ', 'hidden O-Brien.pdf'],
 ])('the template "%s" gives the name %s', (template, name) => {
-  expect(nameOf(template)).toBe(name)
+  expect(createName(template)).toBe(name)
 })
 
 test('a template may use the name and id of the referee', () => {
-  expect(nameOf('{referee_name} {referee_id}', referee)).toBe('Remy-Referee 837930.pdf')
+  expect(createName('{referee_name} {referee_id}', referee)).toBe('Remy-Referee 837930.pdf')
 })
 
 test('a part of the path has at most 240 bytes', () => {
-  expect(nameOf(`${'x'.repeat(230)}{package_id}${'y'.repeat(230)}`)).toBe(
+  expect(createName(`${'x'.repeat(230)}{package_id}${'y'.repeat(230)}`)).toBe(
     `${'x'.repeat(230)}101${'y'.repeat(7)}.pdf`,
   )
 })
@@ -62,8 +66,8 @@ test('a template with 500 characters or 8 folders is accepted, and one with more
 })
 
 test('a creation time that is not a date becomes "undated"', () => {
-  expect(nameOf('{date}', { ...policeCheck, createdAt: '../..' })).toBe('undated.pdf')
-  expect(nameOf('{date}', { ...policeCheck, createdAt: '2026-02-30 or so' })).toBe('2026-02-30.pdf')
+  expect(createName('{date}', { ...policeCheck, createdAt: '../..' })).toBe('undated.pdf')
+  expect(createName('{date}', { ...policeCheck, createdAt: '2026-02-30 or so' })).toBe('2026-02-30.pdf')
 })
 
 test.each([

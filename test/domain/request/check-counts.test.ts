@@ -2,28 +2,33 @@ import { expect, test } from 'vitest'
 
 import { checksText, countChecks } from '../../../src/domain/request/listed-request.ts'
 
-const background = (status: string) => ({ type: 'background', status })
-const reference = (status: string) => ({ type: 'reference', status })
+const backgroundCheck = (status: string) => ({ type: 'background', status })
+const referenceCheck = (status: string) => ({ type: 'reference', status })
 
 test('checks are stored as counts by type and status, in any order of the checks', () => {
   const stored = checksText([
-    reference('COMPLETED'),
-    background('ERROR'),
-    background('COMPLETED'),
-    background('ERROR'),
+    referenceCheck('COMPLETED'),
+    backgroundCheck('ERROR'),
+    backgroundCheck('COMPLETED'),
+    backgroundCheck('ERROR'),
   ])
   expect(stored).toBe('{"background":{"COMPLETED":1,"ERROR":2},"reference":{"COMPLETED":1}}')
   expect(
-    checksText([background('ERROR'), background('COMPLETED'), background('ERROR'), reference('COMPLETED')]),
+    checksText([
+      backgroundCheck('ERROR'),
+      backgroundCheck('COMPLETED'),
+      backgroundCheck('ERROR'),
+      referenceCheck('COMPLETED'),
+    ]),
   ).toBe(stored)
   expect(checksText([])).toBe('{}')
 })
 
 test('the checks of several requests are added; requests with unknown checks are not counted', () => {
   const orders = [
-    { checks: checksText([background('COMPLETED'), reference('IN_PROGRESS')]) },
-    { checks: checksText([reference('IN_PROGRESS'), background('COMPLETED')]) },
-    { checks: checksText([background('ERROR')]) },
+    { checks: checksText([backgroundCheck('COMPLETED'), referenceCheck('IN_PROGRESS')]) },
+    { checks: checksText([referenceCheck('IN_PROGRESS'), backgroundCheck('COMPLETED')]) },
+    { checks: checksText([backgroundCheck('ERROR')]) },
     { checks: checksText([]) },
     { checks: undefined },
   ]

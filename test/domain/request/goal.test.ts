@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Check, RequestResource } from '../../../src/contract/request.ts'
 import { isGoalReached, isWaitOver, waitFailure, type WaitGoal } from '../../../src/domain/request/goal.ts'
 
-const check = (over: Partial<Check> = {}): Check => ({
+const createCheck = (over: Partial<Check> = {}): Check => ({
   id: 'c-1',
   type: 'background',
   status: 'COMPLETED',
@@ -11,7 +11,11 @@ const check = (over: Partial<Check> = {}): Check => ({
   ...over,
 })
 
-const request = (status: string, checks: Check[] = [check()], request_id = 'r-1'): RequestResource => ({
+const createRequest = (
+  status: string,
+  checks: Check[] = [createCheck()],
+  request_id = 'r-1',
+): RequestResource => ({
   request_id,
   package_id: 7,
   status,
@@ -21,7 +25,7 @@ const request = (status: string, checks: Check[] = [check()], request_id = 'r-1'
   checks,
 })
 
-const referee = (status: string, report_pdf_url: string | null) => ({
+const createReferee = (status: string, report_pdf_url: string | null) => ({
   referee_id: 1,
   referee_name: null,
   referee_email: null,
@@ -31,8 +35,9 @@ const referee = (status: string, report_pdf_url: string | null) => ({
 
 /** All goals. `findReachedGoals` returns the goals that a status reaches, `findEndedGoals` those whose wait is over. */
 const goals: WaitGoal[] = ['terminal', 'partial', 'completed', 'report']
-const reachedBy = (status: string) => goals.filter((goal) => isGoalReached(request(status), goal))
-const endedBy = (status: string) => goals.filter((goal) => isWaitOver(request(status), goal))
+const findReachedGoals = (status: string) =>
+  goals.filter((goal) => isGoalReached(createRequest(status), goal))
+const findEndedGoals = (status: string) => goals.filter((goal) => isWaitOver(createRequest(status), goal))
 
 test.each([
   ['RECEIVED', [], []],
@@ -42,42 +47,52 @@ test.each([
   ['CANCELLED', [], goals],
   ['ERROR', [], goals],
 ])('%s reaches the goals %j and ends the wait for %j', (status, reach, end) => {
-  expect(reachedBy(status)).toEqual(reach)
-  expect(endedBy(status)).toEqual(end)
+  expect(findReachedGoals(status)).toEqual(reach)
+  expect(findEndedGoals(status)).toEqual(end)
 })
 
 test('a wait for reports continues after COMPLETED while the report of a completed check or referee is missing', () => {
-  const late = request('COMPLETED', [check(), check({ report_pdf_url: null })])
-  expect([isGoalReached(late, 'report'), isWaitOver(late, 'report'), isWaitOver(late, 'terminal')]).toEqual([
-    false,
-    false,
-    true,
+  const requestWithoutReport = createRequest('COMPLETED', [
+    createCheck(),
+    createCheck({ report_pdf_url: null }),
   ])
+  expect([
+    isGoalReached(requestWithoutReport, 'report'),
+    isWaitOver(requestWithoutReport, 'report'),
+    isWaitOver(requestWithoutReport, 'terminal'),
+  ]).toEqual([false, false, true])
   expect(
-    isGoalReached(request('COMPLETED', [check({ status: 'CANCELLED', report_pdf_url: null })]), 'report'),
-  ).toBe(true)
-  const of = (...references: ReturnType<typeof referee>[]) =>
     isGoalReached(
-      request('COMPLETED', [check({ type: 'reference', report_pdf_url: null, references })]),
+      createRequest('COMPLETED', [createCheck({ status: 'CANCELLED', report_pdf_url: null })]),
+      'report',
+    ),
+  ).toBe(true)
+  const isReachedWith = (...references: ReturnType<typeof createReferee>[]) =>
+    isGoalReached(
+      createRequest('COMPLETED', [createCheck({ type: 'reference', report_pdf_url: null, references })]),
       'report',
     )
-  expect(of(referee('COMPLETED', 'https://x'), referee('CANCELLED', null))).toBe(true)
-  expect(of(referee('COMPLETED', null))).toBe(false)
+  expect(isReachedWith(createReferee('COMPLETED', 'https://x'), createReferee('CANCELLED', null))).toBe(true)
+  expect(isReachedWith(createReferee('COMPLETED', null))).toBe(false)
 })
 
 test('a wait fails if it timed out, or if a request ended without the goal', () => {
-  expect(waitFailure([request('COMPLETED')], 0, 'terminal')).toBeUndefined()
-  expect(waitFailure([request('COMPLETED'), request('RECEIVED')], 0, 'terminal')?.code).toBe('timed_out')
-  expect(waitFailure([request('COMPLETED')], 1, 'terminal')?.code).toBe('timed_out')
-  expect(waitFailure([request('CANCELLED'), request('COMPLETED')], 0, 'terminal')?.code).toBe('incomplete')
+  expect(waitFailure([createRequest('COMPLETED')], 0, 'terminal')).toBeUndefined()
+  expect(waitFailure([createRequest('COMPLETED'), createRequest('RECEIVED')], 0, 'terminal')?.code).toBe(
+    'timed_out',
+  )
+  expect(waitFailure([createRequest('COMPLETED')], 1, 'terminal')?.code).toBe('timed_out')
+  expect(waitFailure([createRequest('CANCELLED'), createRequest('COMPLETED')], 0, 'terminal')?.code).toBe(
+    'incomplete',
+  )
 })
 
 test('the error of a wait that timed out names up to five requests, and the same command continues it', () => {
-  const open = (count: number) =>
-    Array.from({ length: count }, (_, at) => request('RECEIVED', [], `r-${at + 1}`))
-  expect(waitFailure(open(6), 0, 'terminal')?.rerunLabel).toBe('Continue with')
-  expect(waitFailure(open(6), 0, 'terminal')?.message).toMatch(
+  const createOpenRequests = (count: number) =>
+    Array.from({ length: count }, (_, at) => createRequest('RECEIVED', [], `r-${at + 1}`))
+  expect(waitFailure(createOpenRequests(6), 0, 'terminal')?.rerunLabel).toBe('Continue with')
+  expect(waitFailure(createOpenRequests(6), 0, 'terminal')?.message).toMatch(
     /^timed out: (Ann Lee is RECEIVED, ){5}1 more$/,
   )
-  expect(waitFailure(open(1), 2, 'terminal')?.message).toContain('2 not read yet')
+  expect(waitFailure(createOpenRequests(1), 2, 'terminal')?.message).toContain('2 not read yet')
 })

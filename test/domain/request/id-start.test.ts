@@ -3,16 +3,16 @@ import { expect, test } from 'vitest'
 import { ambiguousStart, isWholeId } from '../../../src/domain/request/id-start.ts'
 
 test('the error for the ambiguous start of an id lists at most five candidates', () => {
-  const two = [
+  const twoCandidates = [
     ['3f2b8c1e', 'Ana Silva, COMPLETED'],
     ['3f2b9999', 'Bo Nguyen'],
   ] as const
-  expect(ambiguousStart('request', '3f2b', two)).toEqual([
+  expect(ambiguousStart('request', '3f2b', twoCandidates)).toEqual([
     '2 requests of this store start with "3f2b"',
     { hint: 'Give more of the id:\n  3f2b8c1e  Ana Silva, COMPLETED\n  3f2b9999  Bo Nguyen' },
   ])
-  const seven = Array.from({ length: 7 }, (_, at) => [`3f2b${at}`, 'a.csv'] as const)
-  const [message, { hint }] = ambiguousStart('batch', '3f2b', seven)
+  const sevenCandidates = Array.from({ length: 7 }, (_, at) => [`3f2b${at}`, 'a.csv'] as const)
+  const [message, { hint }] = ambiguousStart('batch', '3f2b', sevenCandidates)
   expect(message).toBe('7 batches of this store start with "3f2b"')
   expect(hint.split('\n')).toHaveLength(7)
   expect(hint).toMatch(/\n {2}and 2 more$/)

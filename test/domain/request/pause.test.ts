@@ -13,11 +13,11 @@ test('the pause is a tenth of the time since the last change, from one second to
 
 test('a request that does not change for a day is read fewer than 800 times', () => {
   let reads = 0
-  for (let stood = 0; stood < 86_400_000; stood += pauseBeforeRead(stood)) reads += 1
+  for (let unchangedMs = 0; unchangedMs < 86_400_000; unchangedMs += pauseBeforeRead(unchangedMs)) reads += 1
   expect(reads).toBeLessThan(800)
 })
 
 test('with a receiver the reads of a thousand requests use at most half of the hour’s quota', () => {
-  const every = Math.max(safetyPause.minMs, 1000 * safetyPause.perRequestMs)
-  expect((1000 * 3_600_000) / every).toBeLessThanOrEqual(500)
+  const pauseMs = Math.max(safetyPause.minMs, 1000 * safetyPause.perRequestMs)
+  expect((1000 * 3_600_000) / pauseMs).toBeLessThanOrEqual(500)
 })

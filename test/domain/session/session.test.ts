@@ -13,7 +13,7 @@ import { checkEmail } from '../../../src/domain/session/users.ts'
 import { key } from '../../usecases/session/setup.ts'
 import { isLoopbackHost, isLoopbackUrl } from '../../../src/contract/url.ts'
 
-const invalid = (message: string): unknown =>
+const invalidInputError = (message: string): unknown =>
   expect.objectContaining({ code: 'invalid_input', message, hint: expect.stringMatching(/./) })
 
 test.each([key, `${key}\n`, `${key}\r\n`])(
@@ -48,7 +48,7 @@ test.each([
     'the API key has 32 characters, but number 32 is a space, a line break or not plain ASCII',
   ],
 ])('the key %.40j is refused: %s', (text, message) => {
-  expect(() => checkApiKey(text)).toThrow(invalid(message))
+  expect(() => checkApiKey(text)).toThrow(invalidInputError(message))
 })
 
 test('the error for an invalid key contains no part of the key', () => {
@@ -104,7 +104,7 @@ test.each([
   ['änä@example.com', 'the e-mail "änä@example.com" is not valid'],
   [key, 'the e-mail is not valid'],
 ])('the e-mail %.40j is refused: %s', (text, message) => {
-  expect(() => checkEmail(text)).toThrow(invalid(message))
+  expect(() => checkEmail(text)).toThrow(invalidInputError(message))
 })
 
 test('a webhook secret may be any single line', () => {
@@ -119,7 +119,7 @@ test.each([
   ['one\n\n', 'the webhook secret contains a line break or another control character'],
   ['one\0', 'the webhook secret contains a line break or another control character'],
 ])('the webhook secret %j is refused: %s', (text, message) => {
-  expect(() => checkWebhookSecret(text)).toThrow(invalid(message))
+  expect(() => checkWebhookSecret(text)).toThrow(invalidInputError(message))
 })
 
 test('a masked key has only its last four characters', () => {
@@ -228,8 +228,8 @@ test.each([
   ['https://a.example', 'https://a.example:8443', false],
   ['https://a.example', 'https://b.a.example', false],
   ['https://a.example', '', false],
-])('%s and %s have the same origin: %s', (one, other, same) => {
-  expect(isSameOrigin(one, other)).toBe(same)
+])('%s and %s have the same origin: %s', (one, other, isSame) => {
+  expect(isSameOrigin(one, other)).toBe(isSame)
 })
 
 test.each(['default', 'Work-2', 'a', '_', '007', 'toString', 'x'.repeat(64)])(

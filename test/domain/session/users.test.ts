@@ -16,9 +16,9 @@ test.each(['', 'a@b.co\r\nX: y', 'nobody', 'a b@example.com', 'a@b@c.example', '
 )
 
 test('an e-mail has at most 254 characters', () => {
-  const of = (length: number): string => `a@${'b'.repeat(length - 6)}.com`
-  expect(() => checkEmail(of(255))).toThrow(/255/)
-  expect(() => checkEmail(of(254))).not.toThrow(/254 are/)
+  const emailOfLength = (length: number): string => `a@${'b'.repeat(length - 6)}.com`
+  expect(() => checkEmail(emailOfLength(255))).toThrow(/255/)
+  expect(() => checkEmail(emailOfLength(254))).not.toThrow(/254 are/)
 })
 
 test('the error contains the text only if it has an @, so that a pasted key is not repeated', () => {
@@ -27,7 +27,7 @@ test('the error contains the text only if it has an @, so that a pasted key is n
   expect(() => checkEmail('', 'REFCHECK_USER_EMAIL')).toThrow(/^REFCHECK_USER_EMAIL /)
 })
 
-const user = (email: string, role: string, ...teams: string[]): User => ({
+const createUser = (email: string, role: string, ...teams: string[]): User => ({
   id: email,
   first_name: '',
   last_name: '',
@@ -37,14 +37,19 @@ const user = (email: string, role: string, ...teams: string[]): User => ({
   job_title: '',
 })
 
-const users = [user('o', 'owner', 'Hiring'), user('m', 'member', 'Hiring', 'Legal'), user('s', 'support')]
-const chosen = (role?: string, team?: string) => selectUsers(users, { role, team }).map(({ email }) => email)
+const users = [
+  createUser('o', 'owner', 'Hiring'),
+  createUser('m', 'member', 'Hiring', 'Legal'),
+  createUser('s', 'support'),
+]
+const selectEmails = (role?: string, team?: string) =>
+  selectUsers(users, { role, team }).map(({ email }) => email)
 
 test('users are selected by role, by name or id of the team, or by both; case is ignored', () => {
-  expect(chosen()).toEqual(['o', 'm', 's'])
-  expect(chosen('OWNER')).toEqual(['o'])
-  expect(chosen(undefined, 'hiring')).toEqual(['o', 'm'])
-  expect(chosen(undefined, 'id-LEGAL')).toEqual(['m'])
-  expect(chosen('member', 'Hiring')).toEqual(['m'])
-  expect(chosen('support', 'Hiring')).toEqual([])
+  expect(selectEmails()).toEqual(['o', 'm', 's'])
+  expect(selectEmails('OWNER')).toEqual(['o'])
+  expect(selectEmails(undefined, 'hiring')).toEqual(['o', 'm'])
+  expect(selectEmails(undefined, 'id-LEGAL')).toEqual(['m'])
+  expect(selectEmails('member', 'Hiring')).toEqual(['m'])
+  expect(selectEmails('support', 'Hiring')).toEqual([])
 })

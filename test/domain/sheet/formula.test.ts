@@ -31,11 +31,11 @@ const delimiters = [',', ';', '\t', '|']
 
 test.each(delimiters)(
   'a text in a file with %j between cells has no formula either if it is split at another delimiter',
-  (own) => {
-    for (const other of [...delimiters.filter((each) => each !== own), '\n', '\r'])
+  (fileDelimiter) => {
+    for (const other of [...delimiters.filter((each) => each !== fileDelimiter), '\n', '\r'])
       for (const start of ['=', '+', '-', '@', '\uFF1D', "'="])
-        expect(addFormulaMarks(`a${other}${start}x`, own)).toBe(`a${other}'${start}x`)
-    expect(addFormulaMarks(`a${own}=x`, own)).toBe(`a${own}=x`)
+        expect(addFormulaMarks(`a${other}${start}x`, fileDelimiter)).toBe(`a${other}'${start}x`)
+    expect(addFormulaMarks(`a${fileDelimiter}=x`, fileDelimiter)).toBe(`a${fileDelimiter}=x`)
   },
 )
 
@@ -59,11 +59,13 @@ test('every text is unchanged after adding and removing formula marks', () => {
     '\uFF1D',
   )
   fc.assert(
-    fc.property(fc.array(piece), fc.constantFrom(...delimiters), (pieces, own) => {
+    fc.property(fc.array(piece), fc.constantFrom(...delimiters), (pieces, fileDelimiter) => {
       const text = pieces.join('')
-      const written = addFormulaMarks(text, own)
-      expect(removeFormulaMarks(written, own) ?? written).toBe(text)
-      const cells = written.split(new RegExp(`[\\r\\n${delimiters.filter((each) => each !== own).join('')}]`))
+      const written = addFormulaMarks(text, fileDelimiter)
+      expect(removeFormulaMarks(written, fileDelimiter) ?? written).toBe(text)
+      const cells = written.split(
+        new RegExp(`[\\r\\n${delimiters.filter((each) => each !== fileDelimiter).join('')}]`),
+      )
       for (const cell of cells.slice(1)) expect(cell).toMatch(/^(?![=+\-@\uFF1D])|^[+-]?[\d ]+$/)
     }),
   )

@@ -38,18 +38,18 @@ test('a semicolon in quotes or after a backslash does not separate sections', ()
 })
 
 test('a number is shown by the section for its sign; a format with conditions has no such section', () => {
-  const shownBy = (value: number, format: string) => {
+  const findSection = (value: number, format: string) => {
     const found = numberSection(value, format)
     return found && [found.section.codes, found.addsMinus]
   }
-  expect([5, -5, 0].map((value) => shownBy(value, '0;#;?;@'))).toEqual([
+  expect([5, -5, 0].map((value) => findSection(value, '0;#;?;@'))).toEqual([
     ['0', false],
     ['#', false],
     ['?', false],
   ])
-  expect(shownBy(-5, '0.0')).toEqual(['0.0', true])
-  expect(shownBy(5, '@')).toBeUndefined()
-  expect(shownBy(5, '[>9]0;#')).toBeUndefined()
+  expect(findSection(-5, '0.0')).toEqual(['0.0', true])
+  expect(findSection(5, '@')).toBeUndefined()
+  expect(findSection(5, '[>9]0;#')).toBeUndefined()
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { chooseOutputFormat } from '../../../src/domain/sheet/cell.ts'
 
 const formats = ['xlsx', 'csv', 'html'] as const
-const of = (requested: (typeof formats)[number] | undefined, output: string | undefined) =>
+const chooseFormat = (requested: (typeof formats)[number] | undefined, output: string | undefined) =>
   chooseOutputFormat('a list', formats, { requested, output })
 
 test.each([
@@ -18,10 +18,12 @@ test.each([
   ['xlsx', undefined, 'xlsx'],
   ['csv', 'people.dat', 'csv'],
 ] as const)('--format %s --output %s is %s', (requested, output, format) => {
-  expect(of(requested, output)).toBe(format)
+  expect(chooseFormat(requested, output)).toBe(format)
 })
 
 test('a file extension without a format is refused, and so is one that contradicts --format', () => {
-  expect(() => of(undefined, 'people.pdf')).toThrow('--output people.pdf: a list cannot be written as .pdf')
-  expect(() => of('csv', 'people.xlsx')).toThrow('--format csv contradicts --output people.xlsx')
+  expect(() => chooseFormat(undefined, 'people.pdf')).toThrow(
+    '--output people.pdf: a list cannot be written as .pdf',
+  )
+  expect(() => chooseFormat('csv', 'people.xlsx')).toThrow('--format csv contradicts --output people.xlsx')
 })

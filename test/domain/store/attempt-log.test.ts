@@ -19,7 +19,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 const format = (record: LogRecord): string => formatRecord(record, digest)
 const parse = (text: string) => parseLog(Buffer.from(text), digest)
 
-const entry = (number: number): LogEntry => ({
+const createEntry = (number: number): LogEntry => ({
   kind: 'entry',
   generation: 'g1',
   account: 'acme',
@@ -52,18 +52,18 @@ const header: LogHeader = {
 
 const records: LogRecord[] = [
   header,
-  entry(1),
+  createEntry(1),
   { kind: 'outcome', attemptId: 'a1', state: 'accepted', requestId: 'r1' },
   { kind: 'outcome', attemptId: 'a2', state: 'pending', requestId: undefined },
   { kind: 'note', generation: 'g1', account: '', number: 9, attemptId: 'a9' },
 ]
 
 const texts = fc.string({ unit: 'binary' })
-const numbered = { generation: texts, account: texts, number: fc.nat(), attemptId: texts }
+const headProperties = { generation: texts, account: texts, number: fc.nat(), attemptId: texts }
 const anyRecord: fc.Arbitrary<LogRecord> = fc.oneof(
   fc.record({
     kind: fc.constant('entry' as const),
-    ...numbered,
+    ...headProperties,
     batchId: texts,
     row: fc.nat(),
     baseUrl: texts,
@@ -81,7 +81,7 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc.oneof(
     state: fc.constantFrom(...submissionStates),
     requestId: fc.option(texts, { nil: undefined }),
   }),
-  fc.record({ kind: fc.constant('note' as const), ...numbered }),
+  fc.record({ kind: fc.constant('note' as const), ...headProperties }),
 )
 
 test('formatted records are parsed unchanged, whatever texts they contain', () => {
@@ -89,44 +89,44 @@ test('formatted records are parsed unchanged, whatever texts they contain', () =
   expect(parse(text)).toEqual({ records, damaged: 0, bytes: Buffer.byteLength(text) })
   expect(parse('')).toEqual({ records: [], damaged: 0, bytes: 0 })
   fc.assert(
-    fc.property(fc.array(anyRecord), (some) => {
-      expect(parse(some.map(format).join('')).records).toEqual(some)
+    fc.property(fc.array(anyRecord), (someRecords) => {
+      expect(parse(someRecords.map(format).join('')).records).toEqual(someRecords)
     }),
   )
 })
 
 test('an incomplete last line is skipped, wherever it ends, and read when it is complete', () => {
-  const before = `${format(header)}${format(entry(1))}`
-  const last = format(entry(2))
+  const before = `${format(header)}${format(createEntry(1))}`
+  const last = format(createEntry(2))
   for (let length = 0; length < last.length; length += 1) {
     const { records: found, damaged, bytes } = parse(`${before}${last.slice(0, length)}`)
-    expect(found).toEqual([header, entry(1)])
+    expect(found).toEqual([header, createEntry(1)])
     expect(damaged).toBe(0)
     const rest = Buffer.from(`${before}${last}`).subarray(bytes).toString()
-    expect(parse(rest).records).toEqual([entry(2)])
+    expect(parse(rest).records).toEqual([createEntry(2)])
   }
 })
 
 test('a line after an incomplete one is read: another process appended it', () => {
   for (const length of [1, 20, 100]) {
-    const torn = `${format(entry(1))}${format(entry(2)).slice(0, length)}${format(entry(3))}`
-    expect(parse(torn)).toMatchObject({ records: [entry(1), entry(3)], damaged: 0 })
+    const tornText = `${format(createEntry(1))}${format(createEntry(2)).slice(0, length)}${format(createEntry(3))}`
+    expect(parse(tornText)).toMatchObject({ records: [createEntry(1), createEntry(3)], damaged: 0 })
   }
 })
 
 test('zeros that a power cut left instead of a line are skipped', () => {
   const zeros = `\n${'\0'.repeat(40)}\t`
-  expect(parse(`${format(entry(1))}${zeros}${format(entry(2))}`)).toMatchObject({ damaged: 0 })
+  expect(parse(`${format(createEntry(1))}${zeros}${format(createEntry(2))}`)).toMatchObject({ damaged: 0 })
 })
 
 test('a complete line with any one character changed is damaged', () => {
-  const line = format(entry(2))
+  const line = format(createEntry(2))
   fc.assert(
     fc.property(fc.integer({ min: 1, max: line.length - 2 }), (at) => {
       const other = line[at] === 'x' ? 'y' : 'x'
       const changed = `${line.slice(0, at)}${other}${line.slice(at + 1)}`
-      expect(parse(`${format(entry(1))}${changed}${format(entry(3))}`)).toMatchObject({
-        records: [entry(1), entry(3)],
+      expect(parse(`${format(createEntry(1))}${changed}${format(createEntry(3))}`)).toMatchObject({
+        records: [createEntry(1), createEntry(3)],
         damaged: 1,
       })
     }),
@@ -141,32 +141,32 @@ test('a log is the original only if host, machine, path and file are those of it
 })
 
 test('erasing fingerprints keeps the length of the lines and the fingerprints of other attempts', () => {
-  const text = [entry(1), entry(2), records[2]].map((each) => format(each as LogRecord)).join('')
-  const [only, ...others] = eraseFingerprints(text, new Set(['a2', 'a3']), digest)
+  const text = [createEntry(1), createEntry(2), records[2]].map((each) => format(each as LogRecord)).join('')
+  const [change, ...others] = eraseFingerprints(text, new Set(['a2', 'a3']), digest)
   expect(others).toEqual([])
-  if (only === undefined) throw new Error('nothing is erased')
-  expect(only.after).toHaveLength(only.before.length)
-  const [first, second] = parse(text.replace(only.before, only.after)).records as [LogEntry, LogEntry]
-  expect(first).toEqual(entry(1))
+  if (change === undefined) throw new Error('nothing is erased')
+  expect(change.after).toHaveLength(change.before.length)
+  const [first, second] = parse(text.replace(change.before, change.after)).records as [LogEntry, LogEntry]
+  expect(first).toEqual(createEntry(1))
   expect([second.person, second.email, second.phone].map(isErasedFingerprint)).toEqual([true, true, true])
   const blank = { person: '', email: '', phone: '' }
-  expect({ ...second, ...blank }).toEqual({ ...entry(2), ...blank })
+  expect({ ...second, ...blank }).toEqual({ ...createEntry(2), ...blank })
   expect(isErasedFingerprint(first.person)).toBe(false)
 })
 
 test('an erasure that was interrupted within a line is completed by the next one', () => {
-  const text = format(entry(1))
+  const text = format(createEntry(1))
   const [line] = eraseFingerprints(text, new Set(['a1']), digest)
   if (line === undefined) throw new Error('nothing is erased')
   for (let written = 0; written < line.after.length; written += 1) {
-    const torn = `\n${line.after.slice(0, written)}${line.before.slice(written)}`
-    const [again] = eraseFingerprints(torn, new Set(['a1']), digest)
-    expect(`\n${again?.after ?? torn.slice(1)}`).toBe(`\n${line.after}`)
+    const tornText = `\n${line.after.slice(0, written)}${line.before.slice(written)}`
+    const [completed] = eraseFingerprints(tornText, new Set(['a1']), digest)
+    expect(`\n${completed?.after ?? tornText.slice(1)}`).toBe(`\n${line.after}`)
   }
   expect(eraseFingerprints(`\n${line.after}`, new Set(['a1']), digest)).toEqual([])
 })
 
 test('nothing is erased in a damaged line, because its attempt is unknown', () => {
-  const damaged = format(entry(1)).replace('["entry"', '{"entry"')
+  const damaged = format(createEntry(1)).replace('["entry"', '{"entry"')
   expect(eraseFingerprints(damaged, new Set(['a1']), digest)).toEqual([])
 })

@@ -7,7 +7,13 @@ import {
   unsoundStoreError,
 } from '../../../src/domain/store/closing.ts'
 
-const open: ExaminedLogs = { closing: undefined, unreported: [], step: 'nothing', recovered: [], logs: [] }
+const openStore: ExaminedLogs = {
+  closing: undefined,
+  unreported: [],
+  step: 'nothing',
+  recovered: [],
+  logs: [],
+}
 const log = {
   id: 'l',
   host: 'hr-2',
@@ -17,19 +23,19 @@ const log = {
   reportedFor: undefined,
   isExcluded: false,
 }
-const closed: ExaminedLogs = {
-  ...open,
+const closedStore: ExaminedLogs = {
+  ...openStore,
   closing: { id: 'c', at: 0, reasons: ['backup'], recovered: [] },
   step: 'acceptance',
 }
 
 test('a sound store has no findings and no error', () => {
-  expect(listFindings([], open)).toEqual([])
-  expect(unsoundStoreError('/l', [], open)).toBeUndefined()
+  expect(listFindings([], openStore)).toEqual([])
+  expect(unsoundStoreError('/l', [], openStore)).toBeUndefined()
 })
 
 test('the findings are the reasons for closing, then recovered rows, unreported machines and damage', () => {
-  const found = listFindings(['a page is torn'], { ...closed, recovered: ['row 2'], unreported: [log] })
+  const found = listFindings(['a page is torn'], { ...closedStore, recovered: ['row 2'], unreported: [log] })
   expect(found).toEqual([
     'it is a backup that is used as a store',
     'row 2',
@@ -39,14 +45,14 @@ test('the findings are the reasons for closing, then recovered rows, unreported 
 })
 
 test('the error is about damage before it is about the closing', () => {
-  expect(unsoundStoreError('/l', ['a page is torn'], closed)?.message).toMatch(/"\/l".*a page is torn/)
-  const error = unsoundStoreError('/l', [], closed)
+  expect(unsoundStoreError('/l', ['a page is torn'], closedStore)?.message).toMatch(/"\/l".*a page is torn/)
+  const error = unsoundStoreError('/l', [], closedStore)
   expect(error).toMatchObject({ code: 'io' })
   expect(error?.hint).toContain('refcheck store check --accept-older')
 })
 
 test('while a machine has not reported, the hint names it and has no --accept-older', () => {
-  const hint = unsoundStoreError('/l', [], { ...closed, step: 'reports', unreported: [log] })?.hint
+  const hint = unsoundStoreError('/l', [], { ...closedStore, step: 'reports', unreported: [log] })?.hint
   expect(hint).toContain('not reported: hr-2 (no order)')
   expect(hint).not.toContain('--accept-older')
 })

@@ -14,7 +14,7 @@ import {
 
 const closing: Closing = { id: 'c2', at: 0, reasons: ['server'], recovered: [] }
 
-const log = (id: string, facts: Partial<LogReport> = {}): LogReport => ({
+const createLog = (id: string, facts: Partial<LogReport> = {}): LogReport => ({
   id,
   host: `hr-${id}`,
   machine: `m-${id}`,
@@ -27,16 +27,16 @@ const log = (id: string, facts: Partial<LogReport> = {}): LogReport => ({
 
 test('every registered log that is not excluded has to report for this closing, even if it was last used long ago', () => {
   const logs = [
-    log('1', { reportedFor: 'c2' }),
-    log('2', { reportedFor: 'c1' }),
-    log('3', { lastAttemptAt: 0 }),
-    log('4', { isExcluded: true }),
+    createLog('1', { reportedFor: 'c2' }),
+    createLog('2', { reportedFor: 'c1' }),
+    createLog('3', { lastAttemptAt: 0 }),
+    createLog('4', { isExcluded: true }),
   ]
   expect(findUnreportedLogs(closing, logs).map(({ id }) => id)).toEqual(['2', '3'])
 })
 
 test.each([
-  ['a log has not reported', [log('1')], {}, true, 'reports'],
+  ['a log has not reported', [createLog('1')], {}, true, 'reports'],
   ['all logs have reported, and each commit waits for a second server', [], {}, true, 'nothing'],
   ['all logs have reported, and commits do not wait', [], {}, false, 'confirmation'],
   ['a backup was restored', [], { reasons: ['restored'] }, true, 'confirmation'],
@@ -55,14 +55,14 @@ test('missing attempts add the reason "older" to a closing, so that reopening ne
 })
 
 test('merging registers adds missing logs and takes the later time of each log', () => {
-  const [one, two] = [log('1'), log('2')]
+  const [one, two] = [createLog('1'), createLog('2')]
   const later = { ...one, lastAttemptAt: one.lastAttemptAt + 1 }
   expect(mergeRegisters([one], [two, later, two])).toEqual([later, two])
   expect(mergeRegisters([later], [one])).toEqual([later])
 })
 
 test('logs are found by host, machine or log id', () => {
-  const logs = [log('1'), log('2', { host: 'hr-1' }), log('3')]
+  const logs = [createLog('1'), createLog('2', { host: 'hr-1' }), createLog('3')]
   expect(findLogsByName(logs, 'hr-1').map(({ id }) => id)).toEqual(['1', '2'])
   expect(findLogsByName(logs, 'm-2').map(({ id }) => id)).toEqual(['2'])
   expect(findLogsByName(logs, '3').map(({ id }) => id)).toEqual(['3'])
@@ -90,7 +90,7 @@ test('the error for a closed store names the machines that have not reported', (
     message: 'the store "/ledger.sqlite" is closed: its database is on another server than before',
     hint: expect.stringContaining('refcheck store check') as string,
   })
-  const missing = [log('1'), log('2', { lastAttemptAt: 0 })]
+  const missing = [createLog('1'), createLog('2', { lastAttemptAt: 0 })]
   expect(storeClosedError('postgres://db/hr', closing, missing).hint).toMatch(
     /with: refcheck store check \(not reported: hr-1 \(last order 2023-11-1\d \d\d:13 [+-]\d\d:\d\d\), hr-2 \(no order\)\)$/,
   )

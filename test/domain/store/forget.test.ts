@@ -12,8 +12,8 @@ test.each([
   ['people.csv', false],
   ['priyanka.csv', false],
   ['nurses of march.csv', false],
-])('%s contains the name of Priya: %s', (name, names) => {
-  expect(containsPersonName(name, priya)).toBe(names)
+])('%s contains the name of Priya: %s', (name, isNamed) => {
+  expect(containsPersonName(name, priya)).toBe(isNamed)
 })
 
 test('names of two letters and empty names are never found in a file name', () => {

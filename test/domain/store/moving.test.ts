@@ -13,7 +13,7 @@ import {
 } from '../../../src/domain/store/moving.ts'
 
 const move: Move = { id: 'm', to: '/b o', isDone: false }
-const quiet = { inFlight: 0, holder: undefined, isForwarding: false }
+const unusedStore = { inFlight: 0, holder: undefined, isForwarding: false }
 
 test('the error for a moved store contains a command with the new address', () => {
   expect(storeMovedError('/a', { ...move, isDone: true })).toMatchObject({
@@ -24,10 +24,10 @@ test('the error for a moved store contains a command with the new address', () =
 })
 
 test('a store that another process uses is not moved', () => {
-  expect(() => requireUnused('/a', quiet)).not.toThrow()
-  expect(() => requireUnused('/a', { ...quiet, inFlight: 1 })).toThrow('an order is in flight')
-  expect(() => requireUnused('/a', { ...quiet, isForwarding: true })).toThrow('a receiver forwards')
-  expect(() => requireUnused('/a', { ...quiet, holder: 'process 7' })).toThrow('process 7')
+  expect(() => requireUnused('/a', unusedStore)).not.toThrow()
+  expect(() => requireUnused('/a', { ...unusedStore, inFlight: 1 })).toThrow('an order is in flight')
+  expect(() => requireUnused('/a', { ...unusedStore, isForwarding: true })).toThrow('a receiver forwards')
+  expect(() => requireUnused('/a', { ...unusedStore, holder: 'process 7' })).toThrow('process 7')
 })
 
 test('a move requires another, empty target, always the same one, and only one command at a time', () => {
@@ -38,8 +38,8 @@ test('a move requires another, empty target, always the same one, and only one c
   expect(() => requireSameTarget('/a', move, '/c')).toThrow('is being moved to "/b o"')
   expect(() => requireSameTarget('/a', { ...move, isDone: true }, '/b o')).toThrow('was moved to')
   expect(() => requireMoveInProgress('/a', move, move)).not.toThrow()
-  for (const now of [undefined, { ...move, id: 'n' }, { ...move, isDone: true }])
-    expect(() => requireMoveInProgress('/a', now, move)).toThrow('another command moves it too')
+  for (const currentMove of [undefined, { ...move, id: 'n' }, { ...move, isDone: true }])
+    expect(() => requireMoveInProgress('/a', currentMove, move)).toThrow('another command moves it too')
 })
 
 test('a difference between the two stores is reported by table', () => {
@@ -51,5 +51,5 @@ test('a difference between the two stores is reported by table', () => {
 
 test('an address with a password is refused on the command line', () => {
   expect(() => requireNoPassword('TO', 'postgres://u:p@127.0.0.1/d')).toThrow('TO: a password is refused')
-  for (const fine of ['postgres://u@127.0.0.1/d', 'a.sqlite']) requireNoPassword('TO', fine)
+  for (const address of ['postgres://u@127.0.0.1/d', 'a.sqlite']) requireNoPassword('TO', address)
 })

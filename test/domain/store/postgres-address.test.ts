@@ -2,20 +2,20 @@ import { expect, test } from 'vitest'
 
 import { passwordIn, type PostgresServer, parsePostgresServer } from '../../../src/domain/store/address.ts'
 
-function read(url: string): PostgresServer {
+function readServer(url: string): PostgresServer {
   const result = parsePostgresServer(url)
   if ('why' in result) throw new Error(result.why)
   return result.server
 }
 
-function refusal(url: string): string {
+function findRefusal(url: string): string {
   const result = parsePostgresServer(url)
   return 'why' in result ? result.why : 'accepted'
 }
 
 test('all parts of an address are parsed', () => {
   expect(
-    read(
+    readServer(
       'postgres://ledger:p%40ss%2F%3A@db.example.com:6432/orders?sslmode=verify-full&sslrootcert=/etc/ca.pem',
     ),
   ).toEqual({
@@ -45,7 +45,7 @@ test.each([
     { user: 'rené', displayUrl: 'postgres://ren%C3%A9@localhost:5432/db' },
   ],
 ])('the parts of the address %s', (url, parts) => {
-  expect(read(url)).toMatchObject(parts)
+  expect(readServer(url)).toMatchObject(parts)
 })
 
 test.each([
@@ -55,11 +55,15 @@ test.each([
     'needs sslmode=verify-full, since the database is on another machine',
   ],
   ['plain text', 'postgres://u@db.example.com/orders?sslmode=disable', 'must be "verify-full", since'],
-  ['no certificate checked', 'postgres://u@db.example.com/orders?sslmode=require', 'must be "verify-full", since'],
+  [
+    'no certificate checked',
+    'postgres://u@db.example.com/orders?sslmode=require',
+    'must be "verify-full", since',
+  ],
   ['no host name checked', 'postgres://u@10.0.0.7/orders?sslmode=verify-ca', 'must be "verify-full", since'],
   ['misspelt', 'postgres://u@localhost/orders?sslmode=verify-ful', 'must be "verify-full", or "disable"'],
 ])('TLS: %s', (_, url, why) => {
-  expect(refusal(url)).toContain(why)
+  expect(findRefusal(url)).toContain(why)
 })
 
 test.each([
@@ -84,12 +88,12 @@ test.each([
   'postgres://u@localhost/db?sslmode=disable&sslmode=secret',
   'postgres://u@localhost/db?host=secret',
 ])('%s is refused, and the error contains no secret of it', (url) => {
-  const why = refusal(url)
+  const why = findRefusal(url)
   expect(why).not.toBe('accepted')
   expect(why).not.toMatch(/secret|hunter2/)
 })
 
-const server = read('postgres://ledger@db.example.com/orders?sslmode=verify-full')
+const server = readServer('postgres://ledger@db.example.com/orders?sslmode=verify-full')
 
 test.each([
   ['db.example.com:5432:orders:ledger:one', 'one'],
@@ -105,5 +109,5 @@ test.each([
 })
 
 test('a socket is found as localhost in a passfile', () => {
-  expect(passwordIn('localhost:*:*:*:one', read('postgres://u@/db?host=/run/postgresql'))).toBe('one')
+  expect(passwordIn('localhost:*:*:*:one', readServer('postgres://u@/db?host=/run/postgresql'))).toBe('one')
 })

@@ -16,15 +16,18 @@ import {
 } from '../../../src/domain/store/rollback.ts'
 import { type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
 
-const head = (account: string, number: number, attemptId: string): Head => ({
+const createHead = (account: string, number: number, attemptId: string): Head => ({
   account,
   number,
   attemptId,
 })
 
-const entry = (number: number, { generation = 'g2', at = number }: Partial<LogEntry> = {}): LogEntry => ({
+const createEntry = (
+  number: number,
+  { generation = 'g2', at = number }: Partial<LogEntry> = {},
+): LogEntry => ({
   kind: 'entry',
-  ...head('acme', number, `a${number}`),
+  ...createHead('acme', number, `a${number}`),
   generation,
   at,
   batchId: 'b',
@@ -60,26 +63,32 @@ const log: ComparedLog = {
 }
 
 describe('known heads', () => {
-  const learned = (...heads: Head[]): Head[] => {
+  const collectKnownHeads = (...heads: Head[]): Head[] => {
     const known: KnownHeads = new Map()
     for (const each of heads) addKnownHead(known, each)
     return [...known.values()].flat()
   }
 
   test('the highest number of each account is known, in whatever order heads are read', () => {
-    const heads = [head('a', 3, 'x'), head('b', 1, 'y'), head('a', 5, 'z'), head('a', 4, 'w')]
+    const heads = [
+      createHead('a', 3, 'x'),
+      createHead('b', 1, 'y'),
+      createHead('a', 5, 'z'),
+      createHead('a', 4, 'w'),
+    ]
     fc.assert(
-      fc.property(fc.shuffledSubarray(heads, { minLength: heads.length }), (some) => {
-        expect(new Set(learned(...some, ...some))).toEqual(new Set([heads[1], heads[2]]))
+      fc.property(fc.shuffledSubarray(heads, { minLength: heads.length }), (shuffledHeads) => {
+        expect(new Set(collectKnownHeads(...shuffledHeads, ...shuffledHeads))).toEqual(
+          new Set([heads[1], heads[2]]),
+        )
       }),
     )
   })
 
   test('two attempts with the same number are both known heads, because no store has both', () => {
-    expect(learned(head('a', 3, 'x'), head('a', 3, 'y'), head('a', 3, 'x'))).toEqual([
-      head('a', 3, 'x'),
-      head('a', 3, 'y'),
-    ])
+    expect(
+      collectKnownHeads(createHead('a', 3, 'x'), createHead('a', 3, 'y'), createHead('a', 3, 'x')),
+    ).toEqual([createHead('a', 3, 'x'), createHead('a', 3, 'y')])
   })
 })
 
@@ -117,25 +126,25 @@ describe('detecting a rollback', () => {
   test.each<[string, Partial<StoreFacts>, Partial<ComparedLog>[], string[]]>([
     ['an unchanged store', {}, [{}], []],
     ['a store without attempts and without a log', { hasAttempts: false }, [], []],
-    ['an entry that the store lacks', {}, [{ missing: [entry(1)] }], ['older']],
+    ['an entry that the store lacks', {}, [{ missing: [createEntry(1)] }], ['older']],
     ['a noted head that the store lacks', {}, [{ lacksHead: true }], ['older']],
     ['a generation that the store does not know', {}, [{ generations: ['g2', 'g3'] }], ['generation']],
     [
       'a store without attempts at the path of another one',
       { hasAttempts: false },
-      [{ generations: ['g3'], isRegistered: false, missing: [entry(1, { generation: 'g3' })] }],
+      [{ generations: ['g3'], isRegistered: false, missing: [createEntry(1, { generation: 'g3' })] }],
       ['replaced', 'older'],
     ],
     [
       'the log of a store with another key at the same path',
       {},
-      [{}, { hasSameKey: false, isRegistered: false, missing: [entry(1)] }],
+      [{}, { hasSameKey: false, isRegistered: false, missing: [createEntry(1)] }],
       ['replaced'],
     ],
     [
       'a store whose key differs from that of its own log',
       { requiresLog: false },
-      [{ hasSameKey: false, missing: [entry(1)] }],
+      [{ hasSameKey: false, missing: [createEntry(1)] }],
       ['key'],
     ],
     ['a log of another store in which nothing was ordered', {}, [{}, { hasSameKey: false }], []],
@@ -145,10 +154,10 @@ describe('detecting a rollback', () => {
     ['a file with attempts and no log', {}, [], ['log_missing']],
     ['a database with attempts and no log of this machine', { requiresLog: false }, [], []],
     ['a registered log of this machine that is gone', { missingLogs: 1 }, [{}], ['log_missing']],
-    ['another server', { change: 'server' }, [{ missing: [entry(1)], lacksHead: true }], ['server']],
+    ['another server', { change: 'server' }, [{ missing: [createEntry(1)], lacksHead: true }], ['server']],
     ['a restored database', { change: 'restored' }, [{}], ['restored']],
-    ['a store that waits for reports', { isReporting: true }, [{ missing: [entry(1)] }], []],
-    ['entries of a former generation', {}, [{ missing: [entry(1, { generation: 'g1' })] }], []],
+    ['a store that waits for reports', { isReporting: true }, [{ missing: [createEntry(1)] }], []],
+    ['entries of a former generation', {}, [{ missing: [createEntry(1, { generation: 'g1' })] }], []],
   ])('%s', (_, facts, logs, reasons) => {
     const found = detectRollback(
       { ...store, ...facts },
@@ -159,9 +168,9 @@ describe('detecting a rollback', () => {
 
   test('an entry that several logs have and the store lacks is recovered once, in the order of the attempts', () => {
     const [one, two, three] = [
-      entry(2, { at: 9 }),
-      entry(3, { at: 5 }),
-      entry(4, { generation: 'g1', at: 5 }),
+      createEntry(2, { at: 9 }),
+      createEntry(3, { at: 5 }),
+      createEntry(4, { generation: 'g1', at: 5 }),
     ]
     const logs = [
       { ...log, missing: [one, two] },
@@ -184,12 +193,12 @@ describe('detecting a rollback', () => {
         const numbers = Array.from({ length: attempts }, (_, at) => at + 1)
         const logged = numbers.filter((number) => !unlogged.includes(number))
         const known = new Set(isRestored ? numbers.slice(0, copiedAt) : numbers)
-        const missing = logged.filter((number) => !known.has(number)).map((number) => entry(number))
+        const missing = logged.filter((number) => !known.has(number)).map((number) => createEntry(number))
         const { reasons } = detectRollback({ ...store, hasAttempts: known.size > 0 }, [{ ...log, missing }])
         expect(reasons).toEqual(missing.length > 0 ? ['older'] : [])
         // Comparing only the heads has the same result as comparing every entry.
         const heads: KnownHeads = new Map()
-        for (const number of logged) addKnownHead(heads, entry(number))
+        for (const number of logged) addKnownHead(heads, createEntry(number))
         const hasHeads = [...heads.values()].flat().every(({ number }) => known.has(number))
         expect(hasHeads).toBe(missing.length === 0)
       }),
@@ -198,7 +207,7 @@ describe('detecting a rollback', () => {
 })
 
 describe('an entry that the store lacks', () => {
-  const recovered = (
+  const recover = (
     outcome: { state: SubmissionState; requestId?: string } | undefined,
     row?: SubmissionState,
     isTaken = false,
@@ -209,44 +218,44 @@ describe('an entry that the store lacks', () => {
       isTaken,
     )
 
-  test.each<[string, ReturnType<typeof recovered>, [string, string]]>([
-    ['is unknown without an outcome in its log', recovered(undefined), ['named row', 'unknown']],
+  test.each<[string, ReturnType<typeof recover>, [string, string]]>([
+    ['is unknown without an outcome in its log', recover(undefined), ['named row', 'unknown']],
     [
       'is accepted if its log has the request',
-      recovered({ state: 'accepted', requestId: 'r' }, 'pending'),
+      recover({ state: 'accepted', requestId: 'r' }, 'pending'),
       ['named row', 'accepted'],
     ],
     [
       'is unknown if another row has that request',
-      recovered({ state: 'accepted', requestId: 'r' }, 'pending', true),
+      recover({ state: 'accepted', requestId: 'r' }, 'pending', true),
       ['named row', 'unknown'],
     ],
-    ['is rejected', recovered({ state: 'rejected' }, 'pending'), ['named row', 'rejected']],
-    ['is a separate row next to an accepted one', recovered(undefined, 'accepted'), ['own row', 'unknown']],
-    ['is a separate row next to one in flight', recovered(undefined, 'sending'), ['own row', 'unknown']],
-    ['was never sent, and its row is gone', recovered({ state: 'pending' }), ['named row', 'cancelled']],
+    ['is rejected', recover({ state: 'rejected' }, 'pending'), ['named row', 'rejected']],
+    ['is a separate row next to an accepted one', recover(undefined, 'accepted'), ['own row', 'unknown']],
+    ['is a separate row next to one in flight', recover(undefined, 'sending'), ['own row', 'unknown']],
+    ['was never sent, and its row is gone', recover({ state: 'pending' }), ['named row', 'cancelled']],
   ])('%s', (_, found, [target, state]) => {
     expect(found).toMatchObject({ target, state })
   })
 
   test('changes no row if it was never sent', () => {
-    expect(recovered({ state: 'pending' }, 'pending')).toBe('attempt alone')
+    expect(recover({ state: 'pending' }, 'pending')).toBe('attempt alone')
   })
 
   test.each(['unknown', 'dropped'] as const)(
     'that was rejected does not change a row whose other attempt may have ordered: %s',
     (state) => {
-      expect(recovered({ state: 'rejected' }, state)).toBe('attempt alone')
+      expect(recover({ state: 'rejected' }, state)).toBe('attempt alone')
     },
   )
 
   test('is a possible duplicate if another attempt ordered its row, unless it was rejected', () => {
-    expect(recovered({ state: 'accepted', requestId: 'r' }, 'accepted')).toMatchObject({
+    expect(recover({ state: 'accepted', requestId: 'r' }, 'accepted')).toMatchObject({
       isPossibleDuplicate: true,
       requestId: 'r',
     })
-    expect(recovered({ state: 'rejected' }, 'sending')).toMatchObject({ isPossibleDuplicate: false })
-    expect(recovered(undefined, 'held')).toMatchObject({ isPossibleDuplicate: false })
+    expect(recover({ state: 'rejected' }, 'sending')).toMatchObject({ isPossibleDuplicate: false })
+    expect(recover(undefined, 'held')).toMatchObject({ isPossibleDuplicate: false })
   })
 
   test('never lets a person who may have been ordered be ordered again', () => {
@@ -257,7 +266,7 @@ describe('an entry that the store lacks', () => {
         fc.constantFrom(undefined, ...submissionStates),
         fc.boolean(),
         (state, row, isTaken) => {
-          const found = recovered(state && { state, requestId: 'r' }, row, isTaken)
+          const found = recover(state && { state, requestId: 'r' }, row, isTaken)
           const expected = state === 'rejected' ? ['rejected', 'attempt alone'] : ['accepted', 'unknown']
           expect(expected).toContain(found === 'attempt alone' ? found : found.state)
         },

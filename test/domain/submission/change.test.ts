@@ -9,7 +9,7 @@ import {
   transitions,
 } from '../../../src/domain/submission/states.ts'
 
-const waysTo = (from: SubmissionState, to: SubmissionState): string[] =>
+const listActors = (from: SubmissionState, to: SubmissionState): string[] =>
   (['call', 'decision', 'comparing', 'retry'] as const).filter((by) => {
     try {
       refuseImpossible(from, to, by)
@@ -21,7 +21,7 @@ const waysTo = (from: SubmissionState, to: SubmissionState): string[] =>
 
 test('a change is possible exactly if the table of transitions has it', () => {
   for (const from of submissionStates) {
-    const possible = submissionStates.filter((to) => waysTo(from, to).length > 0)
+    const possible = submissionStates.filter((to) => listActors(from, to).length > 0)
     expect(possible.toSorted()).toEqual([...transitions[from]].toSorted())
   }
 })
@@ -31,7 +31,7 @@ test('a decision changes only unknown, dropped and accepted, and pending to acce
     for (const to of transitions[from]) {
       const isEvidence = from === 'pending' && to === 'accepted'
       const decided = statesLeftByDecision.includes(from) || from === 'accepted' || isEvidence
-      expect(waysTo(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
+      expect(listActors(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
     }
   }
 })
@@ -39,7 +39,9 @@ test('a decision changes only unknown, dropped and accepted, and pending to acce
 test('a retry changes only rejected', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
-      expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(statesLeftByRetry.includes(from))
+      expect(listActors(from, to).includes('retry'), `${from} to ${to}`).toBe(
+        statesLeftByRetry.includes(from),
+      )
     }
   }
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { personDigests, sharedDigests } from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
 
-const shared = (change: Partial<typeof ann>) =>
+const compareDigests = (change: Partial<typeof ann>) =>
   sharedDigests(personDigests(ann), personDigests({ ...ann, ...change }))
 
 test('digests are normalised like fingerprints, and start with x so that no spreadsheet program reads a number', () => {
@@ -24,4 +24,4 @@ test.each([
   ['a new e-mail', { email: 'x@example.com' }, { person: 'similar', shares: ['name', 'phone'] }],
   ['another first name', { first_name: 'Anne' }, { person: 'similar', shares: ['email', 'phone'] }],
   ['another e-mail and phone', { email: 'x@example.com', phone: '+61400000009' }, undefined],
-])('the digests of two rows with %s', (_what, change, found) => expect(shared(change)).toEqual(found))
+])('the digests of two rows with %s', (_what, change, found) => expect(compareDigests(change)).toEqual(found))

@@ -10,68 +10,68 @@ import { conflictReasons, type Conflict } from '../../../src/domain/submission/c
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 
-const match = (over: Partial<Submission>): Submission => ({
+const createOrder = (over: Partial<Submission>): Submission => ({
   ...batchRow({ attemptedAt: Date.UTC(2026, 10, 20, 12) }),
   packageId: 7,
   ...over,
 })
 
-const stopFor = (over: Partial<Submission>, stop: Partial<Conflict> = {}): Conflict => ({
+const createConflict = (over: Partial<Submission>, conflict: Partial<Conflict> = {}): Conflict => ({
   becomes: 'duplicate',
   reason: 'same',
   shares: [],
-  order: match(over),
+  order: createOrder(over),
   more: 0,
-  ...stop,
+  ...conflict,
 })
-const here = 'https://api.example.com'
-const duplicateOf = (over: Submission) => duplicateError(stopFor(over), here)
+const serviceUrl = 'https://api.example.com'
+const errorFor = (over: Submission) => duplicateError(createConflict(over), serviceUrl)
 
 test('the error for a duplicate names the person and the next command', () => {
-  const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
+  const accepted = errorFor(createOrder({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
   expect(accepted.code).toBe('duplicate')
   expect(accepted.message).toMatch(/package 7 .*"ann@example\.com".*r-1.*PARTIAL/)
   expect(accepted.hint).toMatch(/--allow-duplicate.*refcheck request get r-1/)
-  expect(duplicateOf(match({ state: 'pending' })).hint).toContain('refcheck batch resume b-1')
+  expect(errorFor(createOrder({ state: 'pending' })).hint).toContain('refcheck batch resume b-1')
 })
 
 test('--allow-duplicate is not offered for an order that is in flight or unknown', () => {
-  expect(duplicateOf(match({ state: 'sending' })).hint).not.toContain('add --allow-duplicate')
-  const unknown = duplicateOf(match({ state: 'unknown' }))
+  expect(errorFor(createOrder({ state: 'sending' })).hint).not.toContain('add --allow-duplicate')
+  const unknown = errorFor(createOrder({ state: 'unknown' }))
   expect(unknown.hint).not.toContain('add --allow-duplicate')
   expect(unknown.hint).toMatch(/refcheck batch reconcile b-1$/)
 })
 
 test('the hint for a dropped order has the command that reconciles its row', () => {
-  const dropped = duplicateOf(match({ state: 'dropped', row: 3 }))
+  const dropped = errorFor(createOrder({ state: 'dropped', row: 3 }))
   expect(dropped.message).toMatch(/with an unknown outcome, and dropped$/)
   expect(dropped.hint).toMatch(/refcheck batch reconcile b-1 --row 3$/)
 })
 
 test('the hint for an order at another URL has a complete command for each answer', () => {
-  const stop = stopFor({ baseUrl: 'https://old.example.com' }, { reason: 'other_service' })
-  expect(duplicateError(stop, here).hint?.split('\n').slice(1)).toEqual([
+  const conflict = createConflict({ baseUrl: 'https://old.example.com' }, { reason: 'other_service' })
+  expect(duplicateError(conflict, serviceUrl).hint?.split('\n').slice(1)).toEqual([
     'They are the same: refcheck store same-service https://old.example.com https://api.example.com',
     'They are different: refcheck store same-service https://old.example.com https://api.example.com --different',
   ])
 })
 
 test('the error does not name an erased person', () => {
-  expect(duplicateOf(match({ state: 'accepted', recipient: undefined })).message).not.toContain('@')
+  expect(errorFor(createOrder({ state: 'accepted', recipient: undefined })).message).not.toContain('@')
 })
 
 test('the hint contains the request id that the answer of the service offered', () => {
-  const unknown = match({ state: 'unknown' })
+  const unknown = createOrder({ state: 'unknown' })
   expect(reconcileHint({ ...unknown, offeredId: 'r-9' })).toContain('request r-9')
   expect(reconcileHint({ ...unknown, offeredId: undefined })).not.toContain('named')
 })
 
 test('the error has the matching order as data for scripts', () => {
-  const error = duplicateError(stopFor({ state: 'accepted', requestId: 'r-1' }), here)
+  const error = duplicateError(createConflict({ state: 'accepted', requestId: 'r-1' }), serviceUrl)
   expect(error.order).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
   const similar = duplicateError(
-    stopFor({ state: 'accepted' }, { reason: 'similar', shares: ['email', 'phone'] }),
-    here,
+    createConflict({ state: 'accepted' }, { reason: 'similar', shares: ['email', 'phone'] }),
+    serviceUrl,
   )
   expect(similar.order?.match).toBe('similar')
   expect(similar.message).toContain('the same e-mail and phone')
@@ -81,7 +81,7 @@ test('the error has the matching order as data for scripts', () => {
 test('every conflict reason has a text and a hint', () => {
   for (const reason of conflictReasons) {
     expect(heldReasonTexts[reason]).not.toBe('')
-    expect(duplicateError(stopFor({}, { reason }), here).hint).not.toBe('')
+    expect(duplicateError(createConflict({}, { reason }), serviceUrl).hint).not.toBe('')
   }
   expect(sharedText([])).toBe('details')
 })

@@ -35,13 +35,13 @@ const externalResult: ExternalResult = {
   shares: [],
 }
 
-function verdict(
+function findVerdict(
   change: Partial<ExternalResult>,
   allowed = {},
   over: Partial<ComparableRow> = {},
   released = false,
 ): string {
-  const stop = findConflict(
+  const conflict = findConflict(
     { ...row, ...over, externalResults: [{ ...externalResult, ...change }] },
     [],
     { ...nothingAllowed, ...allowed },
@@ -52,7 +52,7 @@ function verdict(
       isReleased: () => released,
     },
   )
-  return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
+  return conflict === undefined ? 'goes' : `${conflict.becomes}: ${conflict.reason}`
 }
 
 test('rejected, invalid, cancelled and held rows are not evidence', () => {
@@ -82,24 +82,24 @@ test.each([
   ['a rehearsal on this machine', { baseUrl: 'http://localhost:4010' }, 'goes'],
   ['a request that ended in ERROR', { requestStatus: 'ERROR' }, 'held: ended_in_error'],
 ] as [string, Partial<ExternalResult>, string][])('an external result: %s', (_what, change, shown) =>
-  expect(verdict(change)).toBe(shown),
+  expect(findVerdict(change)).toBe(shown),
 )
 
 test('an external result that was released is not a conflict', () => {
-  expect(verdict({ state: 'pending', requestId: undefined }, {}, {}, true)).toBe('goes')
-  expect(verdict({}, {}, {}, true)).toBe('goes')
+  expect(findVerdict({ state: 'pending', requestId: undefined }, {}, {}, true)).toBe('goes')
+  expect(findVerdict({}, {}, {}, true)).toBe('goes')
 })
 
 test('results of another account are ignored; a row without an account is compared with all', () => {
-  expect(verdict({ account: 'acme' }, {}, { account: 'beta' })).toBe('goes')
-  expect(verdict({ account: 'acme' }, {}, { account: 'acme' })).toBe('duplicate: same')
-  expect(verdict({ account: 'acme' })).toBe('duplicate: same')
+  expect(findVerdict({ account: 'acme' }, {}, { account: 'beta' })).toBe('goes')
+  expect(findVerdict({ account: 'acme' }, {}, { account: 'acme' })).toBe('duplicate: same')
+  expect(findVerdict({ account: 'acme' })).toBe('duplicate: same')
 })
 
 test('--allow-duplicate passes a result that was ordered more than 7 days ago', () => {
-  expect(verdict({}, { duplicate: true })).toBe('held: recent')
-  expect(verdict({ at: 90 * day }, { duplicate: true })).toBe('goes')
-  expect(verdict({ state: 'pending', at: 90 * day, requestId: undefined }, { duplicate: true })).toBe(
+  expect(findVerdict({}, { duplicate: true })).toBe('held: recent')
+  expect(findVerdict({ at: 90 * day }, { duplicate: true })).toBe('goes')
+  expect(findVerdict({ state: 'pending', at: 90 * day, requestId: undefined }, { duplicate: true })).toBe(
     'held: results_open',
   )
 })
@@ -110,17 +110,24 @@ test('the position of an external result is its line and file', () => {
 
 test('when results are read again, equal ones keep their number, changed ones are added, and missing ones become cancelled', () => {
   const files = new Set(['people.results.csv'])
-  const waits: ExternalResult = { ...externalResult, state: 'pending', requestId: undefined }
-  const own: ExternalResult = { ...externalResult, file: 'input.csv' }
-  const silent = { ...waits, state: 'cancelled' }
-  expect(mergeExternalResults([own, waits], files, [waits])).toBeUndefined()
-  expect(mergeExternalResults([own, waits], files, [{ ...waits, line: 9 }])).toEqual([
-    own,
-    { ...waits, line: 9 },
+  const pendingResult: ExternalResult = { ...externalResult, state: 'pending', requestId: undefined }
+  const inputResult: ExternalResult = { ...externalResult, file: 'input.csv' }
+  const cancelledResult = { ...pendingResult, state: 'cancelled' }
+  expect(mergeExternalResults([inputResult, pendingResult], files, [pendingResult])).toBeUndefined()
+  expect(mergeExternalResults([inputResult, pendingResult], files, [{ ...pendingResult, line: 9 }])).toEqual([
+    inputResult,
+    { ...pendingResult, line: 9 },
   ])
-  expect(mergeExternalResults([own, waits], files, [externalResult])).toEqual([own, silent, externalResult])
-  expect(mergeExternalResults([own, waits], files, [])).toEqual([own, silent])
-  expect(mergeExternalResults([waits], new Set(['another.csv']), [])).toBeUndefined()
+  expect(mergeExternalResults([inputResult, pendingResult], files, [externalResult])).toEqual([
+    inputResult,
+    cancelledResult,
+    externalResult,
+  ])
+  expect(mergeExternalResults([inputResult, pendingResult], files, [])).toEqual([
+    inputResult,
+    cancelledResult,
+  ])
+  expect(mergeExternalResults([pendingResult], new Set(['another.csv']), [])).toBeUndefined()
 })
 
 test.each([
@@ -133,14 +140,14 @@ test.each([
   ['dropped', undefined, 'unknown'],
 ] as const)(
   'orderOfResult of a row that is %s with the id %s is an order that is %s with one attempt',
-  (state, requestId, is) => {
+  (state, requestId, orderState) => {
     const { baseUrl, packageId, addedAt } = row
     expect(
       orderOfResult({ ...externalResult, state, requestId }, 2, { baseUrl, packageId, addedAt }),
     ).toMatchObject({
       batchId: 'results',
       row: 2,
-      state: is,
+      state: orderState,
       attempts: 1,
       requestId,
     })

@@ -11,8 +11,8 @@ import {
 import { order } from '../../usecases/request/answers.ts'
 
 const { recipient } = order
-const base = 'https://service.example'
-const same = (changes: Partial<typeof recipient>, than: Partial<typeof recipient> = {}): boolean =>
+const serviceUrl = 'https://service.example'
+const isSame = (changes: Partial<typeof recipient>, than: Partial<typeof recipient> = {}): boolean =>
   isSamePerson({ ...recipient, ...than }, { ...recipient, ...changes })
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   ['a trunk zero after the country code', { phone: '+610400000001' }],
   ['a trunk zero in brackets', { phone: '+61 (0)400 000 001' }],
 ])('a difference in %s does not make another person', (_what, changes) => {
-  expect(same(changes)).toBe(true)
+  expect(isSame(changes)).toBe(true)
 })
 
 test.each([
@@ -40,7 +40,7 @@ test.each([
   ['spaces within', 'Mary  Ann', 'Mary Ann'],
   ['İ and its small form', 'İpek', 'i\u0307pek'],
 ])('a difference in %s does not make another person either', (_what, one, other) => {
-  expect(same({ first_name: one }, { first_name: other })).toBe(true)
+  expect(isSame({ first_name: one }, { first_name: other })).toBe(true)
 })
 
 test.each([
@@ -50,16 +50,16 @@ test.each([
   ['e-mail', { email: 'ana.silva+2@example.com' }],
   ['phone', { phone: '+61400000002' }],
 ])('a different %s makes another person', (_what, changes) => {
-  expect(same(changes)).toBe(false)
+  expect(isSame(changes)).toBe(false)
 })
 
 test('first and last name are not joined when they are compared', () => {
-  const swapped = { ...recipient, first_name: 'AnaSilva', last_name: '' }
-  expect(same(swapped)).toBe(false)
+  const joinedName = { ...recipient, first_name: 'AnaSilva', last_name: '' }
+  expect(isSame(joinedName)).toBe(false)
 })
 
 describe('an order is the same', () => {
-  const key = { account: '', baseUrl: base, packageId: 12, recipient }
+  const key = { account: '', baseUrl: serviceUrl, packageId: 12, recipient }
   const identity = orderIdentity(key)
 
   test('on the same service, however its address is written', () => {
@@ -72,10 +72,10 @@ describe('an order is the same', () => {
   })
 
   test('for all loopback names of a port', () => {
-    const local = (baseUrl: string): string => orderIdentity({ ...key, baseUrl })
-    expect(local('http://127.0.0.1:4010')).toBe(local('http://localhost:4010'))
-    expect(local('http://[::1]:4010')).toBe(local('http://localhost:4010'))
-    expect(local('http://localhost:4011')).not.toBe(local('http://localhost:4010'))
+    const identityAt = (baseUrl: string): string => orderIdentity({ ...key, baseUrl })
+    expect(identityAt('http://127.0.0.1:4010')).toBe(identityAt('http://localhost:4010'))
+    expect(identityAt('http://[::1]:4010')).toBe(identityAt('http://localhost:4010'))
+    expect(identityAt('http://localhost:4011')).not.toBe(identityAt('http://localhost:4010'))
   })
 
   test('not for another package, nor for another account', () => {
@@ -86,9 +86,9 @@ describe('an order is the same', () => {
 
 test('case, Unicode form and outer spaces never make another person', () => {
   const form = constantFrom('NFC', 'NFD', 'NFKC', 'NFKD')
-  const rule = property(string({ unit: 'grapheme' }), form, boolean(), (text, unicodeForm, upper) => {
-    const cased = upper ? text.toUpperCase() : text.toUpperCase().toLowerCase()
-    expect(same({ last_name: text }, { last_name: ` ${cased.normalize(unicodeForm)} ` })).toBe(true)
+  const rule = property(string({ unit: 'grapheme' }), form, boolean(), (text, unicodeForm, isUpperCase) => {
+    const cased = isUpperCase ? text.toUpperCase() : text.toUpperCase().toLowerCase()
+    expect(isSame({ last_name: text }, { last_name: ` ${cased.normalize(unicodeForm)} ` })).toBe(true)
   })
   assert(rule, { numRuns: 2_000 })
 })

@@ -39,7 +39,7 @@ const relationsWith = (over: Partial<KnownRelations> = {}): KnownRelations => ({
   ...over,
 })
 
-const order = (over: Partial<Submission> = {}): Submission => ({
+const toOrder = (over: Partial<Submission> = {}): Submission => ({
   ...batchRow({ batchId: 'old', baseUrl: row.baseUrl }),
   state: 'accepted',
   changedAt: 99 * day,
@@ -47,53 +47,54 @@ const order = (over: Partial<Submission> = {}): Submission => ({
   packageId: over.packageId ?? 7,
 })
 
-const same = (over: Partial<Submission> = {}): Candidate => ({ order: order(over), isSamePerson: true })
-const similarTo = (over: Partial<Submission> = {}): Candidate => ({
-  order: order({ recipient: { ...ann, phone: '+61999999999' }, ...over }),
+const samePerson = (over: Partial<Submission> = {}) => ({ order: toOrder(over), isSamePerson: true })
+const similarPerson = (over: Partial<Submission> = {}): Candidate => ({
+  order: toOrder({ recipient: { ...ann, phone: '+61999999999' }, ...over }),
   isSamePerson: false,
   hasSameEmail: true,
 })
 
-const verdict = (
+const compare = (
   candidate: Candidate,
   allowed: Partial<Allowed> = {},
   over: Partial<ComparableRow> = {},
-  k = relationsWith(),
+  relations = relationsWith(),
 ) => {
-  const stop = findConflict({ ...row, ...over }, [candidate], { ...nothingAllowed, ...allowed }, k)
-  return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
+  const newRow = { ...row, ...over }
+  const conflict = findConflict(newRow, [candidate], { ...nothingAllowed, ...allowed }, relations)
+  return conflict === undefined ? 'goes' : `${conflict.becomes}: ${conflict.reason}`
 }
 
 describe('the same person', () => {
   test.each(['accepted', 'pending', 'sending', 'unknown', 'dropped'] as const)(
     '%s is a conflict',
     (state) => {
-      expect(verdict(same({ state }))).toBe('duplicate: same')
+      expect(compare(samePerson({ state }))).toBe('duplicate: same')
     },
   )
 
   test('--allow-duplicate passes an order that was accepted more than 7 days ago, and holds a newer one', () => {
     const duplicate = { duplicate: true }
-    expect(verdict(same({ changedAt: 92 * day }), duplicate)).toBe('goes')
-    expect(verdict(same({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
-    expect(verdict(same({ changedAt: 99 * day }), duplicate, { kind: 'single' })).toBe('goes')
+    expect(compare(samePerson({ changedAt: 92 * day }), duplicate)).toBe('goes')
+    expect(compare(samePerson({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
+    expect(compare(samePerson({ changedAt: 99 * day }), duplicate, { kind: 'single' })).toBe('goes')
   })
 
   test.each(submissionStates.filter((state) => state !== 'accepted'))(
     '--allow-duplicate never passes an order that is %s',
     (state) => {
-      expect(verdict(same({ state, changedAt: 0 }), { duplicate: true, similar: true })).toBe(
+      expect(compare(samePerson({ state, changedAt: 0 }), { duplicate: true, similar: true })).toBe(
         'duplicate: same',
       )
     },
   )
 
   test('is held and not a duplicate if the request ended in ERROR', () => {
-    expect(verdict(same({ requestStatus: 'ERROR' }))).toBe('held: ended_in_error')
+    expect(compare(samePerson({ requestStatus: 'ERROR' }))).toBe('held: ended_in_error')
   })
 
   test('in the same file is a duplicate whatever is allowed', () => {
-    expect(verdict(same({ batchId: 'new', row: 2, changedAt: 0 }), { duplicate: true })).toBe(
+    expect(compare(samePerson({ batchId: 'new', row: 2, changedAt: 0 }), { duplicate: true })).toBe(
       'duplicate: same',
     )
   })
@@ -103,57 +104,57 @@ describe('another service', () => {
   const elsewhere = { baseUrl: 'https://old.example.com' }
 
   test('an order at another URL holds the row until the user decides whether both are one service', () => {
-    expect(verdict(same(elsewhere))).toBe('held: other_service')
-    expect(verdict(same(elsewhere), {}, {}, relationsWith({ isSameService: () => true }))).toBe(
+    expect(compare(samePerson(elsewhere))).toBe('held: other_service')
+    expect(compare(samePerson(elsewhere), {}, {}, relationsWith({ isSameService: () => true }))).toBe(
       'duplicate: same',
     )
-    expect(verdict(same(elsewhere), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
+    expect(compare(samePerson(elsewhere), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
   })
 
   test('a path that the user declared as different is another service', () => {
     const staging = { baseUrl: 'https://api.example.com/staging' }
-    expect(verdict(same(staging), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
+    expect(compare(samePerson(staging), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
   })
 
   test('an order at a loopback URL does not conflict with another service, or the reverse', () => {
-    expect(verdict(same({ baseUrl: 'http://127.0.0.1:4010' }))).toBe('goes')
-    expect(verdict(same(), {}, { baseUrl: 'http://localhost:4010' })).toBe('goes')
+    expect(compare(samePerson({ baseUrl: 'http://127.0.0.1:4010' }))).toBe('goes')
+    expect(compare(samePerson(), {}, { baseUrl: 'http://localhost:4010' })).toBe('goes')
   })
 })
 
 describe('another package', () => {
   test('is another order, unless moves connect the two packages, directly or in a chain', () => {
-    expect(verdict(same({ packageId: 5 }))).toBe('goes')
-    const moved = relationsWith({ relatedIds: new Set([5, 6, 7]) })
-    expect(verdict(same({ packageId: 5 }), {}, {}, moved)).toBe('duplicate: same')
+    expect(compare(samePerson({ packageId: 5 }))).toBe('goes')
+    const relationsAfterMoves = relationsWith({ relatedIds: new Set([5, 6, 7]) })
+    expect(compare(samePerson({ packageId: 5 }), {}, {}, relationsAfterMoves)).toBe('duplicate: same')
   })
 
   test('is held if it is a likely predecessor of this one', () => {
-    const gone = relationsWith({ predecessors: new Set([5]) })
-    expect(verdict(same({ packageId: 5 }), {}, {}, gone)).toBe('held: replaced_package')
-    expect(verdict(similarTo({ packageId: 5 }), {}, {}, gone)).toBe('held: similar')
-    expect(verdict(same({ packageId: 5, state: 'pending' }), {}, {}, gone)).toBe('goes')
+    const replaced = relationsWith({ predecessors: new Set([5]) })
+    expect(compare(samePerson({ packageId: 5 }), {}, {}, replaced)).toBe('held: replaced_package')
+    expect(compare(similarPerson({ packageId: 5 }), {}, {}, replaced)).toBe('held: similar')
+    expect(compare(samePerson({ packageId: 5, state: 'pending' }), {}, {}, replaced)).toBe('goes')
   })
 })
 
 describe('a similar person', () => {
   test('is held until the user releases the pair', () => {
-    expect(verdict(similarTo())).toBe('held: similar')
-    expect(verdict(similarTo(), {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
+    expect(compare(similarPerson())).toBe('held: similar')
+    expect(compare(similarPerson(), {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
   })
 
   test('is held as similar_unknown while its outcome is unknown; dropped counts as similar', () => {
-    expect(verdict(similarTo({ state: 'unknown' }), { similar: true }, { kind: 'single' })).toBe(
+    expect(compare(similarPerson({ state: 'unknown' }), { similar: true }, { kind: 'single' })).toBe(
       'held: similar_unknown',
     )
-    expect(verdict(similarTo({ state: 'dropped' }))).toBe('held: similar')
+    expect(compare(similarPerson({ state: 'dropped' }))).toBe('held: similar')
   })
 
   test('with an unknown outcome holds the rows of its own file whatever is allowed; one in flight does not', () => {
     const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
     for (const allowed of [{ similar: true }, { shared: [ann.email] }]) {
       const ownRow = (over: Partial<Submission>) =>
-        verdict(similarTo({ recipient: office, row: 2, ...over }), allowed)
+        compare(similarPerson({ recipient: office, row: 2, ...over }), allowed)
       const states = ['unknown', 'sending', 'dropped', 'accepted', 'pending'] as const
       expect(states.map((state) => ownRow({ batchId: 'new', state }))).toEqual([
         'held: similar_unknown',
@@ -164,25 +165,25 @@ describe('a similar person', () => {
       ])
       expect(ownRow({ state: 'sending' })).toBe('held: similar_unknown')
     }
-    expect(verdict(similarTo({ batchId: 'new', row: 2, state: 'sending' }))).toBe('held: similar')
+    expect(compare(similarPerson({ batchId: 'new', row: 2, state: 'sending' }))).toBe('held: similar')
   })
 
   test('--allow-similar applies to the rows of its own file, and for a single order to all orders', () => {
-    expect(verdict(similarTo({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
-    expect(verdict(similarTo(), { similar: true })).toBe('held: similar')
-    expect(verdict(similarTo(), { similar: true }, { kind: 'single' })).toBe('goes')
+    expect(compare(similarPerson({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
+    expect(compare(similarPerson(), { similar: true })).toBe('held: similar')
+    expect(compare(similarPerson(), { similar: true }, { kind: 'single' })).toBe('goes')
   })
 
   test('--shared releases rows of the file that share only this value, and no person with the same full name', () => {
     const shared = [ann.email]
     const other = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
-    expect(verdict(similarTo({ batchId: 'new', row: 2, recipient: other }), { shared })).toBe('goes')
-    expect(verdict(similarTo({ batchId: 'new', row: 2 }), { shared })).toBe('held: similar')
-    expect(verdict(similarTo({ recipient: other }), { shared })).toBe('held: similar')
+    expect(compare(similarPerson({ batchId: 'new', row: 2, recipient: other }), { shared })).toBe('goes')
+    expect(compare(similarPerson({ batchId: 'new', row: 2 }), { shared })).toBe('held: similar')
+    expect(compare(similarPerson({ recipient: other }), { shared })).toBe('held: similar')
   })
 
   test('an erased person is similar by the e-mail alone', () => {
-    expect(verdict(similarTo({ recipient: undefined }))).toBe('held: similar')
+    expect(compare(similarPerson({ recipient: undefined }))).toBe('held: similar')
   })
 })
 
@@ -190,7 +191,7 @@ describe('several conflicts', () => {
   test('are shown with a duplicate before a similar person, and unknown before accepted', () => {
     const found = findConflicts(
       row,
-      [similarTo(), same(), same({ state: 'unknown', row: 3 })],
+      [similarPerson(), samePerson(), samePerson({ state: 'unknown', row: 3 })],
       nothingAllowed,
       relationsWith(),
     )
@@ -205,8 +206,8 @@ describe('several conflicts', () => {
 })
 
 test('a similar person under another package or at another service is not a conflict', () => {
-  expect(verdict(similarTo({ packageId: 3 }))).toBe('goes')
-  expect(verdict(similarTo({ baseUrl: 'https://other.example.com' }))).toBe('goes')
+  expect(compare(similarPerson({ packageId: 3 }))).toBe('goes')
+  expect(compare(similarPerson({ baseUrl: 'https://other.example.com' }))).toBe('goes')
 })
 
 test('the order of precedence, and the reasons that cannot be released', () => {
@@ -232,11 +233,11 @@ test('the order of precedence, and the reasons that cannot be released', () => {
 
 test('of several similar persons the most similar one is shown', () => {
   const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
-  const far = similarTo({ recipient: office, batchId: 'far', changedAt: 2 })
-  const near = similarTo({ batchId: 'near', changedAt: 1 })
+  const lessSimilar = similarPerson({ recipient: office, batchId: 'far', changedAt: 2 })
+  const moreSimilar = similarPerson({ batchId: 'near', changedAt: 1 })
   for (const candidates of [
-    [far, near],
-    [near, far],
+    [lessSimilar, moreSimilar],
+    [moreSimilar, lessSimilar],
   ]) {
     expect(findConflict(row, candidates, nothingAllowed, relationsWith())?.order.batchId).toBe('near')
   }
@@ -244,49 +245,49 @@ test('of several similar persons the most similar one is shown', () => {
 
 test('--allow-duplicate passes an order from exactly seven days on', () => {
   const duplicate = { duplicate: true }
-  expect(verdict(same({ changedAt: 93 * day - 1 }), duplicate)).toBe('goes')
-  expect(verdict(same({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
+  expect(compare(samePerson({ changedAt: 93 * day - 1 }), duplicate)).toBe('goes')
+  expect(compare(samePerson({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
 })
 
 test('a row is never compared with itself', () => {
-  expect(verdict(same({ batchId: 'new', row: 1 }))).toBe('goes')
-  expect(verdict(same({ batchId: 'old', row: 1 }))).toBe('duplicate: same')
+  expect(compare(samePerson({ batchId: 'new', row: 1 }))).toBe('goes')
+  expect(compare(samePerson({ batchId: 'old', row: 1 }))).toBe('duplicate: same')
 })
 
 test('an accepted order that was released is not a conflict, even if it ended in ERROR', () => {
   const released = relationsWith({ isReleased: () => true })
-  expect(verdict(same({ requestStatus: 'ERROR' }), {}, {}, released)).toBe('goes')
-  expect(verdict(same({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
+  expect(compare(samePerson({ requestStatus: 'ERROR' }), {}, {}, released)).toBe('goes')
+  expect(compare(samePerson({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
 })
 
 test('--allow-similar for a single order, or a release, passes the same person under a replaced package', () => {
-  const gone = relationsWith({ predecessors: new Set([5]) })
-  const old = same({ packageId: 5 })
-  expect(verdict(old, { similar: true }, { kind: 'single' }, gone)).toBe('goes')
-  expect(verdict(old, { similar: true }, {}, gone)).toBe('held: replaced_package')
-  expect(verdict(old, {}, { kind: 'single' }, gone)).toBe('held: replaced_package')
-  expect(verdict(old, {}, {}, { ...gone, isReleased: () => true })).toBe('goes')
+  const replaced = relationsWith({ predecessors: new Set([5]) })
+  const old = samePerson({ packageId: 5 })
+  expect(compare(old, { similar: true }, { kind: 'single' }, replaced)).toBe('goes')
+  expect(compare(old, { similar: true }, {}, replaced)).toBe('held: replaced_package')
+  expect(compare(old, {}, { kind: 'single' }, replaced)).toBe('held: replaced_package')
+  expect(compare(old, {}, {}, { ...replaced, isReleased: () => true })).toBe('goes')
 })
 
 test('an erased person is shown with the value whose fingerprint is equal', () => {
-  const shares = (candidate: Candidate) =>
+  const findShares = (candidate: Candidate) =>
     findConflict(row, [candidate], nothingAllowed, relationsWith())?.shares
-  const erasedPerson = { ...similarTo(), order: order({ recipient: undefined }) }
-  expect(shares(erasedPerson)).toEqual(['email'])
-  expect(shares({ ...erasedPerson, hasSameEmail: false })).toEqual(['phone'])
+  const erasedPerson = { ...similarPerson(), order: toOrder({ recipient: undefined }) }
+  expect(findShares(erasedPerson)).toEqual(['email'])
+  expect(findShares({ ...erasedPerson, hasSameEmail: false })).toEqual(['phone'])
 })
 
 test('a person with equal details is the same even if the fingerprint differs', () => {
-  expect(verdict({ ...same(), isSamePerson: false })).toBe('duplicate: same')
+  expect(compare({ ...samePerson(), isSamePerson: false })).toBe('duplicate: same')
 })
 
 test('of several conflicts with one reason the state with the highest precedence is shown, then the newest order', () => {
   const shownFirst = (...states: Partial<Submission>[]) =>
-    findConflict(row, states.map(same), nothingAllowed, relationsWith())?.order
-  const from = conflictingStates.map((state, at) => ({ state, row: at + 1 }))
-  expect(from.map(({ state }) => state)).toEqual(['unknown', 'dropped', 'sending', 'accepted', 'pending'])
-  for (let at = 1; at < from.length; at += 1) {
-    const [first = {}, other = {}] = from.slice(at - 1)
+    findConflict(row, states.map(samePerson), nothingAllowed, relationsWith())?.order
+  const orders = conflictingStates.map((state, at) => ({ state, row: at + 1 }))
+  expect(orders.map(({ state }) => state)).toEqual(['unknown', 'dropped', 'sending', 'accepted', 'pending'])
+  for (let at = 1; at < orders.length; at += 1) {
+    const [first = {}, other = {}] = orders.slice(at - 1)
     expect(shownFirst(first, other)?.row).toBe(at)
     expect(shownFirst(other, first)?.row).toBe(at)
   }
@@ -300,10 +301,10 @@ test('of several conflicts with one reason the state with the highest precedence
 })
 
 test('a single order can be confirmed against a similar person or a replaced package, and nothing else', () => {
-  const asked = conflictReasons.filter((reason) =>
-    canBeConfirmed({ becomes: 'held', reason, shares: [], order: order(), more: 0 }),
+  const confirmableReasons = conflictReasons.filter((reason) =>
+    canBeConfirmed({ becomes: 'held', reason, shares: [], order: toOrder(), more: 0 }),
   )
-  expect(asked).toEqual(['replaced_package', 'similar'])
+  expect(confirmableReasons).toEqual(['replaced_package', 'similar'])
 })
 
 describe('an external result', () => {
@@ -320,8 +321,8 @@ describe('an external result', () => {
     person: 'same',
     shares: [],
   }
-  const compareResult = (over: Partial<ExternalResult>, k = relationsWith()) =>
-    findConflict({ ...row, externalResults: [{ ...externalResult, ...over }] }, [], nothingAllowed, k)
+  const compareResult = (over: Partial<ExternalResult>, relations = relationsWith()) =>
+    findConflict({ ...row, externalResults: [{ ...externalResult, ...over }] }, [], nothingAllowed, relations)
 
   test('of the same person makes the row a duplicate that names the line', () => {
     expect(compareResult({})).toMatchObject({
@@ -354,9 +355,9 @@ describe('an external result', () => {
       'held: other_service',
     ],
   ])('%s holds the row', (_, over, expected) => {
-    const stop = compareResult(over)
-    expect(`${stop?.becomes}: ${stop?.reason}`).toBe(expected)
-    expect(stop?.shares).toEqual(over.shares ?? [])
+    const conflict = compareResult(over)
+    expect(`${conflict?.becomes}: ${conflict?.reason}`).toBe(expected)
+    expect(conflict?.shares).toEqual(over.shares ?? [])
     expect(compareResult(over, relationsWith({ isReleased: () => true }))).toBeUndefined()
   })
 })
@@ -369,30 +370,30 @@ describe('an unmatched request', () => {
     packageId: 7,
     status: 'RECEIVED',
   })
-  const samePersons: Candidate = { order: request, isSamePerson: true }
+  const listed: Candidate = { order: request, isSamePerson: true }
 
   test('holds its person, and a person with the same e-mail or phone', () => {
-    expect(verdict(samePersons)).toBe('held: unmatched_request')
-    const alikes: Candidate = { order: request, isSamePerson: false, hasSameEmail: true }
-    expect(verdict(alikes)).toBe('held: unmatched_request')
-    expect(findConflict(row, [alikes], nothingAllowed, relationsWith())?.shares).toEqual(['email'])
+    expect(compare(listed)).toBe('held: unmatched_request')
+    const similarCandidate: Candidate = { order: request, isSamePerson: false, hasSameEmail: true }
+    expect(compare(similarCandidate)).toBe('held: unmatched_request')
+    expect(findConflict(row, [similarCandidate], nothingAllowed, relationsWith())?.shares).toEqual(['email'])
   })
 
   test('is passed by a release, and by --allow-duplicate if it is older than 7 days', () => {
-    expect(verdict(samePersons, {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
-    const old = { ...samePersons, order: { ...request, changedAt: 92 * day } }
-    expect(verdict(old, { duplicate: true })).toBe('goes')
-    expect(verdict(samePersons, { duplicate: true })).toBe('held: unmatched_request')
-    expect(verdict(samePersons, { duplicate: true }, { kind: 'single' })).toBe('goes')
+    expect(compare(listed, {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
+    const old = { ...listed, order: { ...request, changedAt: 92 * day } }
+    expect(compare(old, { duplicate: true })).toBe('goes')
+    expect(compare(listed, { duplicate: true })).toBe('held: unmatched_request')
+    expect(compare(listed, { duplicate: true }, { kind: 'single' })).toBe('goes')
   })
 
   test('of another package or service is compared like an order', () => {
-    const other = { ...samePersons, order: { ...request, packageId: 8 } }
-    expect(verdict(other)).toBe('goes')
-    expect(verdict(other, {}, {}, relationsWith({ predecessors: new Set([8]) }))).toBe(
+    const other = { ...listed, order: { ...request, packageId: 8 } }
+    expect(compare(other)).toBe('goes')
+    expect(compare(other, {}, {}, relationsWith({ predecessors: new Set([8]) }))).toBe(
       'held: replaced_package',
     )
-    const elsewhere = { ...samePersons, order: { ...request, baseUrl: 'https://other.example.com' } }
-    expect(verdict(elsewhere)).toBe('held: other_service')
+    const elsewhere = { ...listed, order: { ...request, baseUrl: 'https://other.example.com' } }
+    expect(compare(elsewhere)).toBe('held: other_service')
   })
 })

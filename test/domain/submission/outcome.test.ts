@@ -2,17 +2,17 @@ import { expect, test } from 'vitest'
 
 import { takenRequestOutcome, outcomeOf } from '../../../src/domain/submission/outcome.ts'
 import {
-  answered,
+  createAnswer,
   clientError,
-  lost,
+  lostAnswer,
   requestId,
   serverError,
-  taken,
-  unsent,
+  accept,
+  unsentAnswer,
 } from '../../usecases/request/answers.ts'
 
 test('201 with a UUID is accepted', () => {
-  expect(outcomeOf(taken())).toEqual({
+  expect(outcomeOf(accept())).toEqual({
     kind: 'accepted',
     requestId,
     requestStatus: 'RECEIVED',
@@ -21,7 +21,7 @@ test('201 with a UUID is accepted', () => {
 })
 
 test('201 with a UUID and no status is accepted, with the status RECEIVED', () => {
-  const answer = answered(201, { data: { request_id: requestId }, status_message: 'ok', message: '' })
+  const answer = createAnswer(201, { data: { request_id: requestId }, status_message: 'ok', message: '' })
   expect(outcomeOf(answer)).toMatchObject({ kind: 'accepted', requestStatus: 'RECEIVED' })
 })
 
@@ -56,11 +56,11 @@ test.each([
 )
 
 test('a failure before the connection is established is unsent', () => {
-  expect(outcomeOf(unsent)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
+  expect(outcomeOf(unsentAnswer)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
 })
 
 test('a failure after a byte may have been sent is unknown', () => {
-  expect(outcomeOf(lost)).toMatchObject({
+  expect(outcomeOf(lostAnswer)).toMatchObject({
     kind: 'unknown',
     reason: 'the connection was cut',
     offeredId: undefined,
@@ -95,38 +95,47 @@ test.each<[string, string | undefined, number, boolean]>([
   expect(outcome).toMatchObject({ kind: 'throttled', seconds, understood, error: { code: 'throttled' } })
 })
 
-const page = undefined
+const withoutEnvelope = undefined
 
 test.each([
-  ['200 with an id', answered(200, { data: { request_id: requestId }, status_message: 'ok', message: '' })],
-  ['201 without an id', answered(201, { data: { status: 'RECEIVED' }, status_message: 'ok', message: '' })],
+  [
+    '200 with an id',
+    createAnswer(200, { data: { request_id: requestId }, status_message: 'ok', message: '' }),
+  ],
+  [
+    '201 without an id',
+    createAnswer(201, { data: { status: 'RECEIVED' }, status_message: 'ok', message: '' }),
+  ],
   [
     '201 whose id is no UUID',
-    answered(201, { data: { request_id: 'r-17' }, status_message: 'ok', message: '' }),
+    createAnswer(201, { data: { request_id: 'r-17' }, status_message: 'ok', message: '' }),
   ],
   [
     '201 with its data in a list',
-    answered(201, { data: [{ request_id: requestId }], status_message: 'ok', message: '' }),
+    createAnswer(201, { data: [{ request_id: requestId }], status_message: 'ok', message: '' }),
   ],
-  ['201 that is no envelope', answered(201, page)],
-  ['202 with an id', answered(202, { data: { request_id: requestId }, status_message: 'ok', message: '' })],
-  ['204', answered(204, page)],
-  ['301', answered(301, page)],
-  ['307 in an envelope', answered(307, { data: null, status_message: 'redirect', message: 'moved' })],
-  ['308', answered(308, page)],
-  ['400 that is no envelope', answered(400, page)],
-  ['401 that is no envelope', answered(401, page)],
-  ['403 that is no envelope (a proxy’s page)', answered(403, page)],
-  ['404 that is no envelope', answered(404, page)],
-  ['429 that is no envelope', answered(429, page, '5')],
+  ['201 that is no envelope', createAnswer(201, withoutEnvelope)],
+  [
+    '202 with an id',
+    createAnswer(202, { data: { request_id: requestId }, status_message: 'ok', message: '' }),
+  ],
+  ['204', createAnswer(204, withoutEnvelope)],
+  ['301', createAnswer(301, withoutEnvelope)],
+  ['307 in an envelope', createAnswer(307, { data: null, status_message: 'redirect', message: 'moved' })],
+  ['308', createAnswer(308, withoutEnvelope)],
+  ['400 that is no envelope', createAnswer(400, withoutEnvelope)],
+  ['401 that is no envelope', createAnswer(401, withoutEnvelope)],
+  ['403 that is no envelope (a proxy’s page)', createAnswer(403, withoutEnvelope)],
+  ['404 that is no envelope', createAnswer(404, withoutEnvelope)],
+  ['429 that is no envelope', createAnswer(429, withoutEnvelope, '5')],
   [
     '400 that says it is the server’s fault',
-    answered(400, { data: null, status_message: 'server_error', message: 'x' }),
+    createAnswer(400, { data: null, status_message: 'server_error', message: 'x' }),
   ],
-  ['400 that says ok', answered(400, { data: null, status_message: 'ok', message: '' })],
+  ['400 that says ok', createAnswer(400, { data: null, status_message: 'ok', message: '' })],
   [
     '400 with the id of a request',
-    answered(400, { data: { request_id: requestId }, status_message: 'client_error', message: 'x: y' }),
+    createAnswer(400, { data: { request_id: requestId }, status_message: 'client_error', message: 'x: y' }),
   ],
   ['402', clientError(402, 'payment required')],
   ['408', clientError(408, 'request timeout')],
@@ -135,14 +144,14 @@ test.each([
   ['418', clientError(418, 'teapot')],
   ['422', clientError(422, 'recipient.email: taken')],
   ['500', serverError(500)],
-  ['500 that is no envelope', answered(500, page)],
-  ['502', answered(502, page)],
+  ['500 that is no envelope', createAnswer(500, withoutEnvelope)],
+  ['502', createAnswer(502, withoutEnvelope)],
   ['503', serverError(503)],
-  ['504', answered(504, page)],
+  ['504', createAnswer(504, withoutEnvelope)],
   ['599', serverError(599)],
   [
     'a 5xx that says client_error',
-    answered(500, { data: null, status_message: 'client_error', message: 'x' }),
+    createAnswer(500, { data: null, status_message: 'client_error', message: 'x' }),
   ],
 ])('%s is unknown', (_name, answer) => {
   expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: answer.status })
@@ -151,7 +160,11 @@ test.each([
 test.each([
   ['the data', serverError(500, { request_id: requestId }), requestId],
   ['the message', serverError(503, null, `request ${requestId} could not be started`), requestId],
-  ['a 202', answered(202, { data: { request_id: requestId }, status_message: 'ok', message: '' }), requestId],
+  [
+    'a 202',
+    createAnswer(202, { data: { request_id: requestId }, status_message: 'ok', message: '' }),
+    requestId,
+  ],
   ['nowhere', serverError(500), undefined],
   ['a key of another name', serverError(500, { id: requestId }), undefined],
   ['an inherited property', serverError(500, Object.create({ request_id: requestId })), undefined],
@@ -160,15 +173,15 @@ test.each([
 })
 
 test.each([401, 403, 429])('a %i that may come from a firewall is unknown', (status) => {
-  const inData = answered(status, { data: {}, status_message: 'client_error', message: 'blocked' }, '5')
+  const inData = createAnswer(status, { data: {}, status_message: 'client_error', message: 'blocked' }, '5')
   const inMessage = clientError(status, `blocked; reference ${requestId}`, '5')
-  const both = answered(
+  const inEnvelope = createAnswer(
     status,
     { data: null, status_message: 'client_error', message: '', support_id: requestId },
     '5',
   )
-  const noData = answered(status, { status_message: 'client_error', message: 'blocked' } as never, '5')
-  for (const answer of [inData, inMessage, both, noData]) {
+  const noData = createAnswer(status, { status_message: 'client_error', message: 'blocked' } as never, '5')
+  for (const answer of [inData, inMessage, inEnvelope, noData]) {
     expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: status })
   }
   // The id may be that of this order, so reading the request decides.
@@ -182,11 +195,11 @@ test('a 400 whose message repeats an id that was sent is rejected', () => {
 })
 
 test('request ids are stored in lowercase', () => {
-  expect(outcomeOf(taken(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
+  expect(outcomeOf(accept(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
 })
 
 test('an answer with the request of another order makes the outcome unknown and halts the batch', () => {
-  const accepted = outcomeOf(taken())
+  const accepted = outcomeOf(accept())
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
   expect(takenRequestOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
     kind: 'unknown',
@@ -199,9 +212,12 @@ test('an answer with the request of another order makes the outcome unknown and 
 
 test('the status of a new request is that of the answer, or RECEIVED if the answer has none', () => {
   const withStatus = (status: unknown) =>
-    outcomeOf(answered(201, { data: { request_id: requestId, status }, status_message: 'ok', message: '' }))
+    outcomeOf(
+      createAnswer(201, { data: { request_id: requestId, status }, status_message: 'ok', message: '' }),
+    )
   expect(withStatus('PENDING')).toMatchObject({ requestStatus: 'PENDING' })
-  for (const none of ['', 5, null]) expect(withStatus(none)).toMatchObject({ requestStatus: 'RECEIVED' })
+  for (const invalidStatus of ['', 5, null])
+    expect(withStatus(invalidStatus)).toMatchObject({ requestStatus: 'RECEIVED' })
 })
 
 test('a 400 or 404 whose message contains an id is rejected; a 403 is unknown', () => {
@@ -220,6 +236,6 @@ test('the reason of an unknown outcome contains the status and message of the an
 })
 
 test('an id that is not a UUID is ignored', () => {
-  const answer = answered(201, { data: { request_id: 'r-1' }, status_message: 'ok', message: '' })
+  const answer = createAnswer(201, { data: { request_id: 'r-1' }, status_message: 'ok', message: '' })
   expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', offeredId: undefined })
 })

@@ -19,7 +19,7 @@ const row: ComparableRow = {
   kind: 'file',
 }
 
-const stop = (reason: Conflict['reason'], over: Partial<Conflict> = {}): Conflict => ({
+const createConflict = (reason: Conflict['reason'], over: Partial<Conflict> = {}): Conflict => ({
   becomes: 'held',
   reason,
   shares: ['email'],
@@ -28,7 +28,10 @@ const stop = (reason: Conflict['reason'], over: Partial<Conflict> = {}): Conflic
   ...over,
 })
 
-const shown = (heldFor: Conflict['reason'], over: Partial<ListedConflict> = {}): ListedConflict => ({
+const createListedConflict = (
+  heldFor: Conflict['reason'],
+  over: Partial<ListedConflict> = {},
+): ListedConflict => ({
   heldFor,
   batchId: 'old',
   row: 3,
@@ -37,48 +40,55 @@ const shown = (heldFor: Conflict['reason'], over: Partial<ListedConflict> = {}):
 
 /** Returns whether a release covers the conflict, which is the only one of the row and is listed with it. */
 const isCovered = (release: Release, one: Conflict): boolean =>
-  (releasedConflicts(release, row, [one], shown(one.reason)) ?? []).includes(one)
+  (releasedConflicts(release, row, [one], createListedConflict(one.reason)) ?? []).includes(one)
 
-const byRow: Release = { kind: 'rows', rows: [1] }
-const all: Release = { kind: 'all' }
+const releaseOfRow: Release = { kind: 'rows', rows: [1] }
+const releaseOfAll: Release = { kind: 'all' }
 
 test('a release by row covers similar, replaced, recent and failed orders, and not other reasons', () => {
   for (const reason of ['similar', 'replaced_package', 'recent', 'ended_in_error'] as const)
-    expect([reason, isCovered(byRow, stop(reason))]).toEqual([reason, true])
+    expect([reason, isCovered(releaseOfRow, createConflict(reason))]).toEqual([reason, true])
   for (const reason of ['same', 'similar_unknown', 'other_service'] as const)
-    expect([reason, isCovered(byRow, stop(reason))]).toEqual([reason, false])
-  expect(isCovered({ kind: 'rows', rows: [2] }, stop('similar'))).toBe(false)
+    expect([reason, isCovered(releaseOfRow, createConflict(reason))]).toEqual([reason, false])
+  expect(isCovered({ kind: 'rows', rows: [2] }, createConflict('similar'))).toBe(false)
 })
 
 test('a release of all covers similar persons; one of a shared value excludes those with the same full name', () => {
-  expect(isCovered(all, stop('similar'))).toBe(true)
-  expect(isCovered(all, stop('ended_in_error'))).toBe(false)
+  expect(isCovered(releaseOfAll, createConflict('similar'))).toBe(true)
+  expect(isCovered(releaseOfAll, createConflict('ended_in_error'))).toBe(false)
   const shared: Release = { kind: 'shared', value: ann.email }
-  expect(isCovered(shared, stop('similar', { shares: ['email'] }))).toBe(true)
-  expect(isCovered(shared, stop('similar', { shares: ['email', 'name'] }))).toBe(false)
+  expect(isCovered(shared, createConflict('similar', { shares: ['email'] }))).toBe(true)
+  expect(isCovered(shared, createConflict('similar', { shares: ['email', 'name'] }))).toBe(false)
 })
 
 test('a release by row covers the listed order; a release of all covers every similar order', () => {
   const [one, other] = [
-    stop('similar'),
-    stop('similar', { order: { ...batchRow({ batchId: 'old', row: 4 }), packageId: 7 } }),
+    createConflict('similar'),
+    createConflict('similar', { order: { ...batchRow({ batchId: 'old', row: 4 }), packageId: 7 } }),
   ]
-  expect(releasedConflicts(byRow, row, [one, other], shown('similar'))).toEqual([one])
-  expect(releasedConflicts(all, row, [one, other], shown('similar'))).toEqual([one, other])
+  expect(releasedConflicts(releaseOfRow, row, [one, other], createListedConflict('similar'))).toEqual([one])
+  expect(releasedConflicts(releaseOfAll, row, [one, other], createListedConflict('similar'))).toEqual([
+    one,
+    other,
+  ])
 })
 
 test('a row that the release names is compared again even if nothing is covered; other rows are not', () => {
-  expect(releasedConflicts(byRow, row, [stop('same')], shown('same'))).toEqual([])
-  expect(releasedConflicts(all, row, [stop('same')], shown('same'))).toBeUndefined()
+  expect(
+    releasedConflicts(releaseOfRow, row, [createConflict('same')], createListedConflict('same')),
+  ).toEqual([])
+  expect(
+    releasedConflicts(releaseOfAll, row, [createConflict('same')], createListedConflict('same')),
+  ).toBeUndefined()
 })
 
 test('a row without conflicts is compared again by any release', () => {
-  expect(releasedConflicts(all, row, [], shown('similar'))).toEqual([])
+  expect(releasedConflicts(releaseOfAll, row, [], createListedConflict('similar'))).toEqual([])
 })
 
 test('a row that is held as store_forgot is released by its number or with all, and not by a shared value', () => {
-  const uncertain = shown('store_forgot', { batchId: undefined, row: undefined })
-  expect(releasedConflicts(byRow, row, [], uncertain)).toEqual([])
-  expect(releasedConflicts(all, row, [], uncertain)).toEqual([])
-  expect(releasedConflicts({ kind: 'shared', value: ann.email }, row, [], uncertain)).toBeUndefined()
+  const listedWithoutOrder = createListedConflict('store_forgot', { batchId: undefined, row: undefined })
+  expect(releasedConflicts(releaseOfRow, row, [], listedWithoutOrder)).toEqual([])
+  expect(releasedConflicts(releaseOfAll, row, [], listedWithoutOrder)).toEqual([])
+  expect(releasedConflicts({ kind: 'shared', value: ann.email }, row, [], listedWithoutOrder)).toBeUndefined()
 })

@@ -15,28 +15,28 @@ const row = {
   kind: 'file',
 } as const
 const bob = { first_name: 'Bob', last_name: 'Lee', email: 'bob@example.com', phone: ann.phone }
-const candidate = (order = {}) => ({
+const createCandidate = (order = {}) => ({
   order: { ...batchRow({ recipient: bob, ...order }), packageId: 7 },
   isSamePerson: false,
 })
 const relations = { relatedIds: new Set([7]) }
 
 test('an order of another person with the same phone is reported', () => {
-  expect(findPhoneSharer(row, [candidate()], relations)?.recipient).toBe(bob)
+  expect(findPhoneSharer(row, [createCandidate()], relations)?.recipient).toBe(bob)
 })
 
 test.each([
-  ['of another service', [candidate({ baseUrl: 'https://other.example.com' })]],
-  ['of another package', [{ ...candidate(), order: { ...candidate().order, packageId: 8 } }]],
-  ['found by the e-mail', [candidate({ recipient: { ...bob, phone: '+61400000099' } })]],
-  ['whose person was removed', [candidate({ recipient: undefined })]],
-  ['who may be the same person', [candidate({ recipient: { ...bob, first_name: 'Anne' } })]],
+  ['of another service', [createCandidate({ baseUrl: 'https://other.example.com' })]],
+  ['of another package', [{ ...createCandidate(), order: { ...createCandidate().order, packageId: 8 } }]],
+  ['found by the e-mail', [createCandidate({ recipient: { ...bob, phone: '+61400000099' } })]],
+  ['whose person was removed', [createCandidate({ recipient: undefined })]],
+  ['who may be the same person', [createCandidate({ recipient: { ...bob, first_name: 'Anne' } })]],
 ])('an order %s is not reported', (_what, candidates) => {
   expect(findPhoneSharer(row, candidates, relations)).toBeUndefined()
 })
 
 /** Returns the similarity of two people who share only their phone, so that it depends on their names. */
-const withOnePhone = (one: [string, string], other: [string, string]) =>
+const compareWithOnePhone = (one: [string, string], other: [string, string]) =>
   similarity(
     { first_name: one[0], last_name: one[1], email: 'one@x.example', phone: '+61400000001' },
     { first_name: other[0], last_name: other[1], email: 'other@x.example', phone: '+61400000001' },
@@ -63,21 +63,21 @@ test.each<[string, [string, string], [string, string], 'similar' | 'phone']>([
   ['a first name that is the other’s last name', ['Ann', 'Low'], ['Low', 'Bob'], 'phone'],
   ['a last name that is the other’s first name', ['Bob', 'Ann'], ['Ann', 'Low'], 'phone'],
 ])('two people who share only their phone, and %s', (_what, one, other, kind) => {
-  expect(withOnePhone(one, other)).toBe(kind)
+  expect(compareWithOnePhone(one, other)).toBe(kind)
 })
 
 /** Returns the edit distance with swaps of neighbours, by trying all edits at the first letters. */
-function differences(one: string, other: string): number {
+function countDifferences(one: string, other: string): number {
   if (one === '' || other === '') return one.length + other.length
-  if (one[0] === other[0]) return differences(one.slice(1), other.slice(1))
-  const swapped = one.length > 1 && one[0] === other[1] && one[1] === other[0]
+  if (one[0] === other[0]) return countDifferences(one.slice(1), other.slice(1))
+  const isSwapped = one.length > 1 && one[0] === other[1] && one[1] === other[0]
   return (
     1 +
     Math.min(
-      differences(one.slice(1), other),
-      differences(one, other.slice(1)),
-      differences(one.slice(1), other.slice(1)),
-      ...(swapped ? [differences(one.slice(2), other.slice(2))] : []),
+      countDifferences(one.slice(1), other),
+      countDifferences(one, other.slice(1)),
+      countDifferences(one.slice(1), other.slice(1)),
+      ...(isSwapped ? [countDifferences(one.slice(2), other.slice(2))] : []),
     )
   )
 }
@@ -86,8 +86,8 @@ test('with one phone two first names agree exactly if at most a third of the let
   const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 7 })
   fc.assert(
     fc.property(name, name, (one, other) => {
-      const agrees = differences(one, other) <= Math.max(one.length, other.length) / 3
-      expect(withOnePhone([one, 'Low'], [other, 'High'])).toBe(agrees ? 'similar' : 'phone')
+      const isSimilar = countDifferences(one, other) <= Math.max(one.length, other.length) / 3
+      expect(compareWithOnePhone([one, 'Low'], [other, 'High'])).toBe(isSimilar ? 'similar' : 'phone')
     }),
     { numRuns: 2000 },
   )

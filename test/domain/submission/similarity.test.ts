@@ -366,12 +366,12 @@ const pairs: [verdict: 'same' | 'held' | 'mentioned' | 'goes', why: string, one:
   ['goes', 'no e-mail on both sides', ['Ann', 'Low', '', '+1'], ['Bob', 'Low', '', '+2']],
 ]
 
-const personOf = ([first_name, last_name, email, phone]: Person) => ({ first_name, last_name, email, phone })
+const toPerson = ([first_name, last_name, email, phone]: Person) => ({ first_name, last_name, email, phone })
 
 const verdicts = { same: 'same', similar: 'held', phone: 'mentioned' } as const
 
-function verdictOf(one: Person, other: Person): string {
-  const found = similarity(personOf(one), personOf(other))
+function findVerdict(one: Person, other: Person): string {
+  const found = similarity(toPerson(one), toPerson(other))
   return found === undefined ? 'goes' : verdicts[found.kind]
 }
 
@@ -380,8 +380,8 @@ test('there are sixty pairs', () => {
 })
 
 test.each(pairs)('two people are "%s": %s', (verdict, _why, one, other) => {
-  expect(verdictOf(one, other)).toBe(verdict)
-  expect(verdictOf(other, one)).toBe(verdict)
+  expect(findVerdict(one, other)).toBe(verdict)
+  expect(findVerdict(other, one)).toBe(verdict)
 })
 
 test('foldedName ignores case, accents and apostrophes', () => {
@@ -394,7 +394,7 @@ test('similarity returns exactly the values that two people share', () => {
   expect(similarity(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })
   const corrected = { ...ann, phone: '+61400000002' }
   expect(similarity(ann, corrected)).toEqual({ kind: 'similar', shares: ['email', 'name'] })
-  const called = { ...ann, first_name: 'Anne' }
-  expect(similarity(ann, called)).toEqual({ kind: 'similar', shares: ['email', 'phone'] })
+  const renamed = { ...ann, first_name: 'Anne' }
+  expect(similarity(ann, renamed)).toEqual({ kind: 'similar', shares: ['email', 'phone'] })
   expect(similarity(ann, { ...corrected, last_name: 'High' })).toEqual({ kind: 'similar', shares: ['email'] })
 })

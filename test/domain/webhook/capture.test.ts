@@ -13,7 +13,7 @@ const length = Buffer.byteLength(body)
 const signature = sign(Buffer.from(body), signingKey(secret))
 
 /** Returns the bytes in the chunked encoding, with chunks of 20 bytes. */
-function chunks(bytes: Buffer, end: string): string {
+function encodeChunked(bytes: Buffer, end: string): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 20) {
     const piece = bytes.subarray(at, at + 20)
@@ -23,12 +23,12 @@ function chunks(bytes: Buffer, end: string): string {
 }
 
 /** The body as Latin-1 text, which preserves its bytes. */
-const raw = Buffer.from(body).toString('latin1')
+const latin1Body = Buffer.from(body).toString('latin1')
 const head = `POST /hook HTTP/1.1\r\nHost: x\r\nX-Service-Signature: ${signature}\r\n`
-const sized = `${head}Content-Length: ${length}\r\n\r\n${raw}`
-const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n${chunks(Buffer.from(body), '\r\n')}`
+const requestWithLength = `${head}Content-Length: ${length}\r\n\r\n${latin1Body}`
+const chunkedRequest = `${head}Transfer-Encoding: chunked\r\n\r\n${encodeChunked(Buffer.from(body), '\r\n')}`
 
-function quoted(text: string): string {
+function quoteLines(text: string): string {
   return text
     .split('\r\n')
     .map((line) => `> ${line}`)
@@ -36,35 +36,41 @@ function quoted(text: string): string {
 }
 
 test.each([
-  ['raw, with a length', sized],
-  ['raw, something after the length', `${sized}\r\n\r\nPOST / HTTP/1.1\r\n\r\n`],
-  ['chunked', chunked],
-  ['chunked, LF line ends', chunked.replaceAll('\r\n', '\n')],
+  ['raw, with a length', requestWithLength],
+  ['raw, something after the length', `${requestWithLength}\r\n\r\nPOST / HTTP/1.1\r\n\r\n`],
+  ['chunked', chunkedRequest],
+  ['chunked, LF line ends', chunkedRequest.replaceAll('\r\n', '\n')],
   [
     'chunked, with an extension and a trailer',
-    chunked.replace('14\r\n', '14;a=b\r\n').replace(/0\r\n\r\n$/, '0\r\nX-Sum: 1\r\n\r\n'),
+    chunkedRequest.replace('14\r\n', '14;a=b\r\n').replace(/0\r\n\r\n$/, '0\r\nX-Sum: 1\r\n\r\n'),
   ],
-  ['a header for chunks, with a body that is decoded already', `${head}Transfer-Encoding: chunked\r\n\r\n${raw}`],
+  [
+    'a header for chunks, with a body that is decoded already',
+    `${head}Transfer-Encoding: chunked\r\n\r\n${latin1Body}`,
+  ],
   [
     'nc -v, which first prints the address of the caller',
-    `Listening on 0.0.0.0 8080\nConnection received on localhost 41234\n${sized}`,
+    `Listening on 0.0.0.0 8080\nConnection received on localhost 41234\n${requestWithLength}`,
   ],
-  ['a byte order mark before the request', `\u00ef\u00bb\u00bf${sized}`],
-  ['every line with "> "', quoted(sized)],
+  ['a byte order mark before the request', `\u00ef\u00bb\u00bf${requestWithLength}`],
+  ['every line with "> "', quoteLines(requestWithLength)],
   [
     'curl -v, with the body between its own messages',
-    `*   Trying 127.0.0.1:8080...\n* Connected\n${quoted(sized.slice(0, -raw.length)).replace(/> $/, '')}${raw}\n* upload sent off\n< HTTP/1.1 204\n<\n`,
+    `*   Trying 127.0.0.1:8080...\n* Connected\n${quoteLines(requestWithLength.slice(0, -latin1Body.length)).replace(/> $/, '')}${latin1Body}\n* upload sent off\n< HTTP/1.1 204\n<\n`,
   ],
-  ['the HTTP/2 of curl', quoted(sized.replace('HTTP/1.1', 'HTTP/2'))],
+  ['the HTTP/2 of curl', quoteLines(requestWithLength.replace('HTTP/1.1', 'HTTP/2'))],
   [
     'a request bin, with titles',
-    `Request Details\nPOST https://bin.example/abc\nDate  2026-11-20\n\nHeaders\nhost\tbin.example\nX-Service-Signature\t${signature}\ncontent-length  ${length}\n\nRaw Body\n${raw}\n`,
+    `Request Details\nPOST https://bin.example/abc\nDate  2026-11-20\n\nHeaders\nhost\tbin.example\nX-Service-Signature\t${signature}\ncontent-length  ${length}\n\nRaw Body\n${latin1Body}\n`,
   ],
   [
     'headers alone, no request line',
-    `X-Service-Signature: ${signature}\nContent-Length: ${length}\n\n${raw}\n`,
+    `X-Service-Signature: ${signature}\nContent-Length: ${length}\n\n${latin1Body}\n`,
   ],
-  ['a header that comes twice the same', sized.replace('Host: x', `Host: x\r\nContent-Length: ${length}`)],
+  [
+    'a header that comes twice the same',
+    requestWithLength.replace('Host: x', `Host: x\r\nContent-Length: ${length}`),
+  ],
 ])('a captured request: %s', (_name, text) => {
   const delivery = parseCapturedRequest(Buffer.from(text, 'latin1'))
   expect(Buffer.from(delivery.body).toString()).toBe(body)
@@ -72,7 +78,7 @@ test.each([
 })
 
 test('Content-Length counts bytes, and the body has exactly that many', () => {
-  const short = sized.replace(`Content-Length: ${length}`, `Content-Length: ${length - 1}`)
+  const short = requestWithLength.replace(`Content-Length: ${length}`, `Content-Length: ${length - 1}`)
   const delivery = parseCapturedRequest(Buffer.from(short, 'latin1'))
   expect(delivery.body.byteLength).toBe(length - 1)
   expect(verifyDelivery(delivery, secret).valid).toBe(false)
@@ -86,14 +92,19 @@ test('a captured request may have an empty body', () => {
 test.each([
   [
     'curl -v without a body',
-    quoted(`${head}Content-Length: ${length}\r\n\r\n`).replace(/> $/, ''),
+    quoteLines(`${head}Content-Length: ${length}\r\n\r\n`).replace(/> $/, ''),
     'is incomplete',
     'The output of curl -v has no body',
   ],
-  ['chunks that do not add up', chunked.replace('14\r\n', '15\r\n'), 'chunks', 'raw bytes'],
-  ['chunks without an end', chunked.slice(0, -8), 'chunks', 'raw bytes'],
-  ['two lengths', sized.replace('Host: x', 'Content-Length: 3'), 'several lengths', 'one request alone'],
-  ['UTF-16, as PowerShell writes it', `\u00ff\u00fe${sized}`, 'UTF-16', 'Out-File'],
+  ['chunks that do not add up', chunkedRequest.replace('14\r\n', '15\r\n'), 'chunks', 'raw bytes'],
+  ['chunks without an end', chunkedRequest.slice(0, -8), 'chunks', 'raw bytes'],
+  [
+    'two lengths',
+    requestWithLength.replace('Host: x', 'Content-Length: 3'),
+    'several lengths',
+    'one request alone',
+  ],
+  ['UTF-16, as PowerShell writes it', `\u00ff\u00fe${requestWithLength}`, 'UTF-16', 'Out-File'],
 ])('a capture is refused: %s', (_name, text, message, hint) => {
   const parse = (): unknown => parseCapturedRequest(Buffer.from(text, 'latin1'))
   expect(parse).toThrow(InvalidInputError)
@@ -106,7 +117,7 @@ test.each([
 })
 
 /** Returns the error of `read`, unless it is an InvalidInputError. */
-function faultOf(read: () => unknown): unknown {
+function findUnexpectedError(read: () => unknown): unknown {
   try {
     read()
   } catch (error) {
@@ -141,7 +152,7 @@ test('any bytes are either read or refused with an InvalidInputError', () => {
   fc.assert(
     fc.property(bytes, (given) => {
       const reads = [() => parseCapturedRequest(given), () => [...readLog(given)], () => [...readHar(given)]]
-      expect(reads.map((read) => faultOf(read))).toEqual([undefined, undefined, undefined])
+      expect(reads.map((read) => findUnexpectedError(read))).toEqual([undefined, undefined, undefined])
     }),
     { numRuns: 1000 },
   )

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { decodeChunked } from '../../../src/domain/webhook/capture.ts'
 
-const decoded = (text: string): string | undefined => {
+const decodeText = (text: string): string | undefined => {
   const bytes = decodeChunked(Buffer.from(text, 'latin1'))
   return bytes && Buffer.from(bytes).toString('latin1')
 }
@@ -15,7 +15,7 @@ test.each([
   ['line ends in the data', '4\r\n\r\n\r\n\r\n0\r\n', '\r\n\r\n'],
   ['nothing', '0\r\n\r\n', ''],
 ])('decodeChunked of %s', (_what, text, expected) => {
-  expect(decoded(text)).toBe(expected)
+  expect(decodeText(text)).toBe(expected)
 })
 
 test.each([
@@ -27,5 +27,5 @@ test.each([
   ['a size above the limit of a body', 'FFFFFFFF\r\nabc\r\n0\r\n'],
   ['more chunks than a delivery has', `${'1\na\n'.repeat(100_001)}0\n`],
 ])('%s is not decoded', (_what, text) => {
-  expect(decoded(text)).toBeUndefined()
+  expect(decodeText(text)).toBeUndefined()
 })

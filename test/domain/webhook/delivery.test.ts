@@ -21,8 +21,8 @@ test.each([
   [299, true],
   [300, false],
   [null, false],
-])('an answer of %s accepts the event: %s', (status, taken) => {
-  expect(isAccepted({ status })).toBe(taken)
+])('an answer of %s accepts the event: %s', (status, isTaken) => {
+  expect(isAccepted({ status })).toBe(isTaken)
 })
 
 test('the excerpt of an answer is one line of at most 120 characters without the secret', () => {
@@ -32,7 +32,7 @@ test('the excerpt of an answer is one line of at most 120 characters without the
   expect(excerptOf(Buffer.from('x'.repeat(121)), '')).toBe(`${'x'.repeat(120)}…`)
 })
 
-const reply = (failure: string): Reply => ({
+const createReply = (failure: string): Reply => ({
   status: null,
   milliseconds: 0,
   failure,
@@ -41,11 +41,17 @@ const reply = (failure: string): Reply => ({
 })
 
 test('the error for an unreachable receiver names only the host, and has a hint for an invalid certificate', () => {
-  const gone = createUnreachableError('https://me.example:8443/hook?token=t', reply('connection refused'))
-  expect(gone).toMatchObject({ code: 'unavailable', message: 'me.example:8443: connection refused' })
-  const untrusted = createUnreachableError('https://me.example/', reply('its certificate is self-signed'))
-  expect(untrusted.hint).toContain('NODE_EXTRA_CA_CERTS')
-  expect(gone.hint).not.toContain('NODE_EXTRA_CA_CERTS')
+  const error = createUnreachableError(
+    'https://me.example:8443/hook?token=t',
+    createReply('connection refused'),
+  )
+  expect(error).toMatchObject({ code: 'unavailable', message: 'me.example:8443: connection refused' })
+  const certificateError = createUnreachableError(
+    'https://me.example/',
+    createReply('its certificate is self-signed'),
+  )
+  expect(certificateError.hint).toContain('NODE_EXTRA_CA_CERTS')
+  expect(error.hint).not.toContain('NODE_EXTRA_CA_CERTS')
 })
 
 test('a URL is shown without its query', () => {

@@ -15,18 +15,18 @@ const event = {
   status: 'ERROR',
   error_reason: 'Prüfung <b>"x"</b> a/b & c failed',
 }
-const sent = Buffer.from(JSON.stringify(event))
-const signature = sign(sent, signingKey(secret))
+const sentBytes = Buffer.from(JSON.stringify(event))
+const signature = sign(sentBytes, signingKey(secret))
 
 /** Returns a delivery with `body`, whose signature is that of `wasSent`. */
-function arrivedAs(body: string | Uint8Array, wasSent: string | Uint8Array = sent) {
+function createDelivery(body: string | Uint8Array, wasSent: string | Uint8Array = sentBytes) {
   return {
     body: Buffer.from(body),
     signatures: [sign(Buffer.from(wasSent), signingKey(secret))],
   }
 }
 
-const text = sent.toString()
+const text = sentBytes.toString()
 const pretty = JSON.stringify(event, null, 2)
 const python = text.replaceAll('":"', '": "').replaceAll('","', '", "').replace('ü', '\\u00fc')
 const html = text
@@ -36,33 +36,33 @@ const html = text
   .replaceAll('>', '&gt;')
 
 test.each([
-  ['trailing_newline_added', arrivedAs(`${text}\n`)],
-  ['trailing_newline_added', arrivedAs(`${text}\r\n`)],
-  ['trailing_newline_removed', arrivedAs(text, `${text}\n`)],
-  ['white_space_added', arrivedAs(`  ${text} `)],
-  ['line_ends_changed', arrivedAs(pretty.replaceAll('\n', '\r\n'), pretty)],
-  ['line_ends_changed', arrivedAs(pretty, pretty.replaceAll('\n', '\r\n'))],
-  ['byte_order_mark_added', arrivedAs(`\uFEFF${text}`)],
-  ['byte_order_mark_added', arrivedAs(`\uFEFF${text}\n`)],
-  ['byte_order_mark_removed', arrivedAs(text, `\uFEFF${text}`)],
-  ['encoding_changed', arrivedAs(Buffer.from(text, 'utf16le'))],
-  ['encoding_changed', arrivedAs(Buffer.from(text, 'latin1'))],
-  ['encoding_changed', arrivedAs(Buffer.from(sent.toString('latin1'), 'utf8'))],
-  ['base64_encoded', arrivedAs(sent.toString('base64'))],
-  ['html_escaped', arrivedAs(html)],
-  ['html_escaped', arrivedAs(`${html}\n`)],
-  ['url_escaped', arrivedAs(encodeURIComponent(text))],
-  ['url_escaped', arrivedAs(`payload=${new URLSearchParams({ x: text }).toString().slice(2)}`)],
-  ['json_escaped', arrivedAs(JSON.stringify(text))],
-  ['json_escaped', arrivedAs(JSON.stringify(text).slice(1, -1))],
-  ['quotes_changed', arrivedAs(text.replaceAll('"event"', '“event”'))],
-  ['json_reformatted', arrivedAs(pretty)],
-  ['json_reformatted', arrivedAs(`${JSON.stringify(event, null, 4)}\n`)],
-  ['json_reformatted', arrivedAs(text, python)],
-  ['json_reformatted', arrivedAs(text, text.replace('ü', '\\u00fc').replaceAll('/', '\\/'))],
+  ['trailing_newline_added', createDelivery(`${text}\n`)],
+  ['trailing_newline_added', createDelivery(`${text}\r\n`)],
+  ['trailing_newline_removed', createDelivery(text, `${text}\n`)],
+  ['white_space_added', createDelivery(`  ${text} `)],
+  ['line_ends_changed', createDelivery(pretty.replaceAll('\n', '\r\n'), pretty)],
+  ['line_ends_changed', createDelivery(pretty, pretty.replaceAll('\n', '\r\n'))],
+  ['byte_order_mark_added', createDelivery(`\uFEFF${text}`)],
+  ['byte_order_mark_added', createDelivery(`\uFEFF${text}\n`)],
+  ['byte_order_mark_removed', createDelivery(text, `\uFEFF${text}`)],
+  ['encoding_changed', createDelivery(Buffer.from(text, 'utf16le'))],
+  ['encoding_changed', createDelivery(Buffer.from(text, 'latin1'))],
+  ['encoding_changed', createDelivery(Buffer.from(sentBytes.toString('latin1'), 'utf8'))],
+  ['base64_encoded', createDelivery(sentBytes.toString('base64'))],
+  ['html_escaped', createDelivery(html)],
+  ['html_escaped', createDelivery(`${html}\n`)],
+  ['url_escaped', createDelivery(encodeURIComponent(text))],
+  ['url_escaped', createDelivery(`payload=${new URLSearchParams({ x: text }).toString().slice(2)}`)],
+  ['json_escaped', createDelivery(JSON.stringify(text))],
+  ['json_escaped', createDelivery(JSON.stringify(text).slice(1, -1))],
+  ['quotes_changed', createDelivery(text.replaceAll('"event"', '“event”'))],
+  ['json_reformatted', createDelivery(pretty)],
+  ['json_reformatted', createDelivery(`${JSON.stringify(event, null, 4)}\n`)],
+  ['json_reformatted', createDelivery(text, python)],
+  ['json_reformatted', createDelivery(text, text.replace('ü', '\\u00fc').replaceAll('/', '\\/'))],
   [
     'json_reformatted',
-    arrivedAs(
+    createDelivery(
       JSON.stringify({
         status: event.status,
         error_reason: event.error_reason,
@@ -71,10 +71,10 @@ test.each([
       }),
     ),
   ],
-  ['body_compressed', arrivedAs(gzipSync(text))],
-  ['truncated', arrivedAs(text.slice(0, -1))],
-  ['truncated', arrivedAs(text.slice(0, -2))],
-  ['text_added', arrivedAs(`${text} -- end of message`)],
+  ['body_compressed', createDelivery(gzipSync(text))],
+  ['truncated', createDelivery(text.slice(0, -1))],
+  ['truncated', createDelivery(text.slice(0, -2))],
+  ['text_added', createDelivery(`${text} -- end of message`)],
 ])('the change of the body is diagnosed, and the delivery is refused: %s', (cause, delivery) => {
   expect(verifyDelivery(delivery, secret).valid).toBe(false)
   const diagnosis = diagnose(delivery, secret)
@@ -94,8 +94,8 @@ test.each([
   ['signature_repeated', [signature + signature]],
   ['signature_repeated', ['0'.repeat(64), signature]],
 ])('the change of the signature is diagnosed, and the delivery is refused: %s', (cause, signatures) => {
-  expect(verifyDelivery({ body: sent, signatures }, secret).valid).toBe(false)
-  expect(diagnose({ body: sent, signatures }, secret)?.cause).toBe(cause)
+  expect(verifyDelivery({ body: sentBytes, signatures }, secret).valid).toBe(false)
+  expect(diagnose({ body: sentBytes, signatures }, secret)?.cause).toBe(cause)
 })
 
 test('two changes at once are both diagnosed', () => {
@@ -114,20 +114,20 @@ test.each([
     Buffer.from('00112233445566778899', 'hex'),
     'decoded from hexadecimal',
   ],
-])('a signature with another secret is diagnosed: %s', (_name, used, words) => {
-  const own = '00112233445566778899'
-  const delivery = { body: sent, signatures: [sign(sent, signingKey(used))] }
+])('a signature with another secret is diagnosed: %s', (_name, usedSecret, words) => {
+  const ownSecret = '00112233445566778899'
+  const delivery = { body: sentBytes, signatures: [sign(sentBytes, signingKey(usedSecret))] }
   const others = [{ name: 'the secret of profile "acme"', secret: 'whsec-of-another' }]
-  expect(diagnose(delivery, own, others)).toEqual({
+  expect(diagnose(delivery, ownSecret, others)).toEqual({
     cause: 'other_secret',
     message: expect.stringContaining(words),
   })
 })
 
 test('a secret that was saved with quotes is diagnosed', () => {
-  const signatures = [sign(sent, signingKey('whsec-x'))]
-  for (const own of ['"whsec-x"', "'whsec-x'"]) {
-    expect(diagnose({ body: sent, signatures }, own)?.message).toBe(
+  const signatures = [sign(sentBytes, signingKey('whsec-x'))]
+  for (const ownSecret of ['"whsec-x"', "'whsec-x'"]) {
+    expect(diagnose({ body: sentBytes, signatures }, ownSecret)?.message).toBe(
       'It would match with the secret without the quotes around it.',
     )
   }
@@ -143,15 +143,15 @@ test('there is no diagnosis if the body has other content or the signature is mi
   expect(
     diagnose({ body: Buffer.from(text.replace('ERROR', 'OTHER')), signatures: [signature] }, secret),
   ).toBeUndefined()
-  expect(diagnose({ body: sent, signatures: [] }, secret)).toBeUndefined()
-  expect(diagnose({ body: sent, signatures: [signature.slice(0, 8)] }, secret)).toBeUndefined()
+  expect(diagnose({ body: sentBytes, signatures: [] }, secret)).toBeUndefined()
+  expect(diagnose({ body: sentBytes, signatures: [signature.slice(0, 8)] }, secret)).toBeUndefined()
 })
 
 test('other secrets are read only if the verification fails', async () => {
   const others = (): never => {
     throw new Error('asked')
   }
-  expect(await explainDelivery({ body: sent, signatures: [signature] }, secret, others)).toMatchObject({
+  expect(await explainDelivery({ body: sentBytes, signatures: [signature] }, secret, others)).toMatchObject({
     valid: true,
   })
 })
@@ -178,8 +178,8 @@ test('a deeply nested body is not reformatted', () => {
 const body = '{"event":"request.updated","status":"PARTIAL","name":"Zoë"}'
 
 /** Returns the cause of the variant of the received body that equals the signed text, or undefined. */
-function causeOf(arrived: string | Uint8Array, signed: string): string | undefined {
-  for (const { cause, bytes } of bodyVariants(Buffer.from(arrived))) {
+function findCause(receivedBody: string | Uint8Array, signed: string): string | undefined {
+  for (const { cause, bytes } of bodyVariants(Buffer.from(receivedBody))) {
     if (Buffer.from(bytes).equals(Buffer.from(signed))) return cause
   }
   return undefined
@@ -191,20 +191,20 @@ test.each([
   ['white space around it', ` ${body} `, 'white_space_added'],
   ['a byte order mark', `\uFEFF${body}`, 'byte_order_mark_added'],
   ['base64', Buffer.from(body).toString('base64'), 'base64_encoded'],
-])('%s is found', (_what, arrived, cause) => {
-  expect(causeOf(arrived, body)).toBe(cause)
+])('%s is found', (_what, receivedBody, cause) => {
+  expect(findCause(receivedBody, body)).toBe(cause)
 })
 
 test('UTF-16 and text encoded twice are found', () => {
-  expect(causeOf(Buffer.from(body, 'utf16le'), body)).toBe('encoding_changed')
-  expect(causeOf(Buffer.from(Buffer.from(body).toString('latin1')), body)).toBe('encoding_changed')
+  expect(findCause(Buffer.from(body, 'utf16le'), body)).toBe('encoding_changed')
+  expect(findCause(Buffer.from(Buffer.from(body).toString('latin1')), body)).toBe('encoding_changed')
 })
 
 test('removed newlines, byte order marks and line ends are found', () => {
-  expect(causeOf(body, `${body}\n`)).toBe('trailing_newline_removed')
-  expect(causeOf(body, `\uFEFF${body}`)).toBe('byte_order_mark_removed')
-  expect(causeOf('a\nb', 'a\r\nb')).toBe('line_ends_changed')
-  expect(causeOf('a\r\nb', 'a\nb')).toBe('line_ends_changed')
+  expect(findCause(body, `${body}\n`)).toBe('trailing_newline_removed')
+  expect(findCause(body, `\uFEFF${body}`)).toBe('byte_order_mark_removed')
+  expect(findCause('a\nb', 'a\r\nb')).toBe('line_ends_changed')
+  expect(findCause('a\r\nb', 'a\nb')).toBe('line_ends_changed')
 })
 
 test('a large body has only the variants that are fast to compute, and a deeply nested one is not reformatted', () => {

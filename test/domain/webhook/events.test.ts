@@ -14,7 +14,7 @@ import {
 import { readEvent } from '../../../src/domain/webhook/read-event.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'
 
-const event = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
+const createEvent = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
   receivedAt: 0,
   body: Buffer.from('{}'),
   signature: '',
@@ -25,26 +25,26 @@ const event = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
   ...over,
 })
 
-const identity = (over: Partial<ReceivedEvent> = {}): string =>
-  identityOf(event(over), (bytes) => `hash of ${Buffer.from(bytes).toString()}`)
+const createIdentity = (over: Partial<ReceivedEvent> = {}): string =>
+  identityOf(createEvent(over), (bytes) => `hash of ${Buffer.from(bytes).toString()}`)
 
 test('two deliveries with the same request and status are one event, whatever their bytes and the case of the id', () => {
-  expect(identity({ body: Buffer.from('{ }'), requestId: 'r-1' })).toBe(identity())
-  expect(identity({ status: 'COMPLETED' })).not.toBe(identity())
-  expect(identity({ requestId: 'r-2' })).not.toBe(identity())
+  expect(createIdentity({ body: Buffer.from('{ }'), requestId: 'r-1' })).toBe(createIdentity())
+  expect(createIdentity({ status: 'COMPLETED' })).not.toBe(createIdentity())
+  expect(createIdentity({ requestId: 'r-2' })).not.toBe(createIdentity())
 })
 
 test('an event with unexpected content is identified by its bytes', () => {
-  const odd = { oddity: 'is not known' }
-  expect(identity(odd)).toBe('hash of {}')
-  expect(identity({ ...odd, body: Buffer.from('x') })).toBe('hash of x')
+  const unexpectedContent = { oddity: 'is not known' }
+  expect(createIdentity(unexpectedContent)).toBe('hash of {}')
+  expect(createIdentity({ ...unexpectedContent, body: Buffer.from('x') })).toBe('hash of x')
 })
 
-const of = (body: string | Uint8Array) => readEvent(Buffer.from(body), 'ab', 5)
+const readBody = (body: string | Uint8Array) => readEvent(Buffer.from(body), 'ab', 5)
 
 test('an event as in the API document is read completely, without a remark', () => {
   const body = eventBody()
-  expect(of(body)).toEqual({
+  expect(readBody(body)).toEqual({
     receivedAt: 5,
     body: Buffer.from(body),
     signature: 'ab',
@@ -60,7 +60,7 @@ test.each([
   ['an unknown event', eventBody().replace('updated', 'created'), /request\.created/],
   ['an id that is no UUID', eventBody('42'), /UUID/],
 ])('%s is remarked as unexpected, and the values of the event are stored', (_what, body, remark) => {
-  const found = of(body)
+  const found = readBody(body)
   expect(found.oddity).toMatch(remark)
   expect(found.requestId).toBeDefined()
 })
@@ -70,15 +70,15 @@ test.each([
   ['another document', '{"a":1}'],
   ['no UTF-8', Buffer.from([0xff, 0xfe])],
 ])('%s is remarked as unexpected, and the event has no values', (_what, body) => {
-  expect(of(body)).toMatchObject({ requestId: undefined, status: undefined, event: undefined })
-  expect(of(body).oddity).toBeDefined()
+  expect(readBody(body)).toMatchObject({ requestId: undefined, status: undefined, event: undefined })
+  expect(readBody(body).oddity).toBeDefined()
 })
 
 test('a remark contains only the beginning of a long value', () => {
-  expect(of(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
+  expect(readBody(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
 })
 
-const listEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
+const createInboxEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
   id: 3,
   receivedAt: 1000,
   body: Buffer.from('{"a":"é"}'),
@@ -96,7 +96,7 @@ const listEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
 })
 
 test('unknown values of an event are null, and times are in ISO 8601', () => {
-  expect(toListedEvent(listEvent())).toEqual({
+  expect(toListedEvent(createInboxEvent())).toEqual({
     id: 3,
     received_at: '1970-01-01T00:00:01.000Z',
     request_id: null,
@@ -113,45 +113,47 @@ test('unknown values of an event are null, and times are in ISO 8601', () => {
 })
 
 test('an event waits until a receiver has accepted it, and is then forwarded', () => {
-  expect(toListedEvent(listEvent({ forward: 'waiting' }))).toMatchObject({
+  expect(toListedEvent(createInboxEvent({ forward: 'waiting' }))).toMatchObject({
     forwarded: false,
     forwarding: 'waits',
   })
-  expect(toListedEvent(listEvent({ forward: 'done', forwardedAt: 2000 }))).toMatchObject({
+  expect(toListedEvent(createInboxEvent({ forward: 'done', forwardedAt: 2000 }))).toMatchObject({
     forwarded: true,
     forwarding: '1970-01-01 00:00 +00:00',
   })
 })
 
 test('a dropped event is not forwarded and does not wait', () => {
-  expect(toListedEvent(listEvent({ forward: 'dropped', attempts: 3 }))).toMatchObject({
+  expect(toListedEvent(createInboxEvent({ forward: 'dropped', attempts: 3 }))).toMatchObject({
     forwarded: false,
     dropped: true,
     forwarding: 'dropped',
   })
-  expect(whyNotDropped(listEvent())).toBe('does not wait to be forwarded')
-  expect(whyNotDropped(listEvent({ forward: 'done', forwardedAt: 2000 }))).toBe(
+  expect(whyNotDropped(createInboxEvent())).toBe('does not wait to be forwarded')
+  expect(whyNotDropped(createInboxEvent({ forward: 'done', forwardedAt: 2000 }))).toBe(
     'was forwarded at 1970-01-01 00:00 +00:00',
   )
 })
 
 test('a body is shown as text, and also in base64 if it is not UTF-8', () => {
-  expect(toDetailedEvent(listEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
+  expect(toDetailedEvent(createInboxEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
   const bytes = Buffer.from([0xff, 0x00])
-  expect(toDetailedEvent(listEvent({ body: bytes }))).toMatchObject({ body_base64: bytes.toString('base64') })
+  expect(toDetailedEvent(createInboxEvent({ body: bytes }))).toMatchObject({
+    body_base64: bytes.toString('base64'),
+  })
 })
 
 test('an exported line contains the exact bytes of the body', () => {
   const withMark = Buffer.from('\uFEFF{}')
-  const text = JSON.parse(formatExportLine(listEvent({ body: withMark }))) as { body: string }
+  const text = JSON.parse(formatExportLine(createInboxEvent({ body: withMark }))) as { body: string }
   expect(Buffer.from(text.body)).toEqual(withMark)
   const bytes = Buffer.from([0xff, 0x00])
-  const coded = JSON.parse(formatExportLine(listEvent({ body: bytes }))) as {
+  const line = JSON.parse(formatExportLine(createInboxEvent({ body: bytes }))) as {
     body_base64: string
     body?: string
   }
-  expect(Buffer.from(coded.body_base64, 'base64')).toEqual(bytes)
-  expect(coded.body).toBeUndefined()
+  expect(Buffer.from(line.body_base64, 'base64')).toEqual(bytes)
+  expect(line.body).toBeUndefined()
 })
 
 test('the message for events that were not forwarded counts them if there are several', () => {
@@ -159,12 +161,12 @@ test('the message for events that were not forwarded counts them if there are se
   expect(notForwardedMessage(1, 3)).toMatch(/^1 of 3 /)
 })
 
-const reasonIn = (text: string): string | undefined => errorReasonOf(new TextEncoder().encode(text))
+const readReason = (text: string): string | undefined => errorReasonOf(new TextEncoder().encode(text))
 
 test('errorReasonOf returns the reason of an event, or undefined if it has none', () => {
-  expect(reasonIn('{"status":"ERROR","error_reason":"no such partner"}')).toBe('no such partner')
+  expect(readReason('{"status":"ERROR","error_reason":"no such partner"}')).toBe('no such partner')
   for (const body of ['{}', 'null', '[]', '3', '"x"', '', '{', '{"error_reason":7}', '{"error_reason":""}']) {
-    expect(reasonIn(body)).toBeUndefined()
+    expect(readReason(body)).toBeUndefined()
   }
   expect(errorReasonOf(Uint8Array.of(0xff))).toBeUndefined()
 })

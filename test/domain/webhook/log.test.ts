@@ -10,7 +10,7 @@ const signature = sign(Buffer.from(logBody), signingKey(secret))
 const base64 = Buffer.from(logBody).toString('base64')
 const headers = { 'x-service-signature': signature }
 
-async function verdicts(log: Iterable<LoggedDelivery>): Promise<string[]> {
+async function verifyLines(log: Iterable<LoggedDelivery>): Promise<string[]> {
   const { deliveries } = await verifyLog(log, secret, () => Promise.resolve([]))
   return deliveries.map(({ place, valid, failure, diagnosis }) =>
     valid
@@ -53,25 +53,28 @@ test.each<[string, object]>([
   ],
 ])('a line of a log: %s', async (_name, entry) => {
   if (_name === 'raw_body') delete (entry as { body?: unknown }).body
-  expect(await verdicts(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
+  expect(await verifyLines(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
 })
 
 test('a log may be an answer of the API of webhook.site over several lines', async () => {
-  const of = (content: string): object => ({ content, headers: { 'x-service-signature': [signature] } })
-  const text = JSON.stringify({ data: [of(logBody), of(`${logBody} `)], total: 2 }, null, 2)
-  expect(await verdicts(readLog(Buffer.from(text)))).toEqual([
+  const createEntry = (content: string): object => ({
+    content,
+    headers: { 'x-service-signature': [signature] },
+  })
+  const text = JSON.stringify({ data: [createEntry(logBody), createEntry(`${logBody} `)], total: 2 }, null, 2)
+  expect(await verifyLines(readLog(Buffer.from(text)))).toEqual([
     'entry 1 valid',
     'entry 2: the signature does not match the body; white_space_added',
   ])
 })
 
 test('the time of receipt is read only if it has an offset', () => {
-  const at = (received_at: unknown) =>
+  const readReceivedAt = (received_at: unknown) =>
     [...readLog(Buffer.from(JSON.stringify({ signature, body: logBody, received_at })))][0]?.receivedAt
-  expect(at('2026-11-01T12:00:00.000Z')).toBe(Date.UTC(2026, 10, 1, 12))
-  expect(at('2026-11-01T12:00:00+01:00')).toBe(Date.UTC(2026, 10, 1, 11))
+  expect(readReceivedAt('2026-11-01T12:00:00.000Z')).toBe(Date.UTC(2026, 10, 1, 12))
+  expect(readReceivedAt('2026-11-01T12:00:00+01:00')).toBe(Date.UTC(2026, 10, 1, 11))
   for (const other of ['2026-11-01', '2026-11-01T12:00:00', 'soon', 7, null])
-    expect(at(other)).toBeUndefined()
+    expect(readReceivedAt(other)).toBeUndefined()
 })
 
 test('each line has its own result and position', async () => {
@@ -94,7 +97,7 @@ test('each line has its own result and position', async () => {
     }),
     JSON.stringify({ signature: 7, body: logBody }),
   ]
-  expect(await verdicts(readLog(Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)))).toEqual([
+  expect(await verifyLines(readLog(Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)))).toEqual([
     'line 1 valid',
     'line 3: it is not a JSON object',
     'line 4: it is not a JSON object',
@@ -112,7 +115,7 @@ test('one JSON array is a log as well', async () => {
   const log = Buffer.from(
     JSON.stringify([{ signature, body: logBody }, { headers, body: logBody }, null], null, 2),
   )
-  expect(await verdicts(readLog(log))).toEqual([
+  expect(await verifyLines(readLog(log))).toEqual([
     'entry 1 valid',
     'entry 2 valid',
     'entry 3: it is not a JSON object',
@@ -135,7 +138,7 @@ test('the POSTs of an HTTP archive are read as text and as base64', async () => 
       ],
     },
   }
-  expect(await verdicts(readHar(Buffer.from(JSON.stringify(har))))).toEqual([
+  expect(await verifyLines(readHar(Buffer.from(JSON.stringify(har))))).toEqual([
     'entry 2 valid',
     'entry 3 valid',
     'entry 4 valid',
@@ -159,12 +162,12 @@ test.each([
   ],
   ['an archive that is none', () => readHar(Buffer.from('{}')), 'has no log.entries'],
 ])('a file that is not a log is refused: %s', async (_name, read, message) => {
-  await expect(verdicts(read())).rejects.toThrow(message)
+  await expect(verifyLines(read())).rejects.toThrow(message)
 })
 
 test('of a thousand forged lines only the first fifty get a diagnosis', async () => {
   const line = JSON.stringify({ signature, body: `${logBody}\n` })
-  const lines = await verdicts(readLog(Buffer.from(`${line}\n`.repeat(1000))))
+  const lines = await verifyLines(readLog(Buffer.from(`${line}\n`.repeat(1000))))
   expect(lines.filter((each) => each.endsWith('trailing_newline_added'))).toHaveLength(50)
   expect(lines).toHaveLength(1000)
 })
@@ -172,7 +175,7 @@ test('of a thousand forged lines only the first fifty get a diagnosis', async ()
 test('a line of more bytes or values than a delivery has is not parsed, and the next one is', async () => {
   const good = JSON.stringify({ signature, body: logBody })
   const [values, bytes] = [`{"a":[${'{},'.repeat(1_000_000)}{}]}`, `{"a":"${'a'.repeat(9_000_000)}"}`]
-  const lines = await verdicts(readLog(Buffer.from(`${good}\n${values}\n${bytes}\n${good}\n`)))
+  const lines = await verifyLines(readLog(Buffer.from(`${good}\n${values}\n${bytes}\n${good}\n`)))
   const fault = 'it is longer than 8388608 bytes or holds more than 500000 values'
   expect(lines).toEqual(['line 1 valid', `line 2: ${fault}`, `line 3: ${fault}`, 'line 4 valid'])
 })

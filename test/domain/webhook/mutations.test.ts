@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { campaign, dice } from './mutations.ts'
+import { runCampaign, createDice } from './mutations.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 const fault = recordForFaultTable('forged', 'accepted', { titles: /mutated/ })
 
 /** The full campaign is run by: node test/bench/webhook-mutations/run.ts */
 test('of 5,000 mutated deliveries none is accepted and none makes the verification throw', () => {
-  const { deliveries, accepted, crashes, kinds } = campaign(5000, 20261121)
+  const { deliveries, accepted, crashes, kinds } = runCampaign(5000, 20261121)
   fault.countCases(deliveries, deliveries - accepted.length - crashes.length)
   fault.addNote(`${kinds} kinds, ${crashes.length} crashes, seed 20261121`)
   expect({ accepted, crashes }).toEqual({ accepted: [], crashes: [] })
@@ -16,6 +16,6 @@ test('of 5,000 mutated deliveries none is accepted and none makes the verificati
 })
 
 test('a seed gives the same numbers every time', () => {
-  const [one, other] = [dice(7), dice(7)]
+  const [one, other] = [createDice(7), createDice(7)]
   expect(Array.from({ length: 5 }, () => one(100))).toEqual(Array.from({ length: 5 }, () => other(100)))
 })

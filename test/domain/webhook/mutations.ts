@@ -9,7 +9,7 @@ import { RefcheckError } from '../../../src/errors/kinds.ts'
 export type Dice = (bound: number) => number
 
 /** Returns the generator Mulberry32 by Tommy Ettinger (public domain). */
-export function dice(seed: number): Dice {
+export function createDice(seed: number): Dice {
   let state = seed >>> 0
   return (bound) => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -28,7 +28,7 @@ interface Original {
   signature: string
 }
 
-function original(roll: Dice): Original {
+function createOriginal(roll: Dice): Original {
   const status = statuses[roll(statuses.length)] ?? 'ERROR'
   const error_reason = roll(3) === 0 ? 'é/"\\ '.repeat(roll(40)) : undefined
   const value = { event: 'request.updated', request_id: `${roll(1e9)}-0a6f`, status, error_reason }
@@ -39,7 +39,7 @@ function original(roll: Dice): Original {
 type BodyChange = (body: Buffer, roll: Dice) => Buffer
 type SignatureChange = (signature: string, roll: Dice, body: Buffer) => string[]
 
-const insert = (body: Buffer, at: number, bytes: Buffer | string): Buffer =>
+const insertBytes = (body: Buffer, at: number, bytes: Buffer | string): Buffer =>
   Buffer.concat([body.subarray(0, at), Buffer.from(bytes), body.subarray(at)])
 
 /** Changes of a body by name. Some of them occasionally change nothing; such deliveries are not counted. */
@@ -55,7 +55,7 @@ const bodyChanges: Readonly<Record<string, BodyChange>> = {
     changed[roll(body.length)] = roll(256)
     return changed
   },
-  'a byte put in': (body, roll) => insert(body, roll(body.length + 1), Buffer.from([roll(256)])),
+  'a byte put in': (body, roll) => insertBytes(body, roll(body.length + 1), Buffer.from([roll(256)])),
   'bytes taken out'(body, roll) {
     const at = roll(body.length)
     return Buffer.concat([body.subarray(0, at), body.subarray(at + 1 + roll(4))])
@@ -70,12 +70,12 @@ const bodyChanges: Readonly<Record<string, BodyChange>> = {
   doubled: (body) => Buffer.concat([body, body]),
   'a newline, BOM or NUL around it'(body, roll) {
     const what = ['\n', '\r\n', ' ', '\t', '\0', '\uFEFF'][roll(6)] ?? '\n'
-    return insert(body, roll(2) * body.length, what)
+    return insertBytes(body, roll(2) * body.length, what)
   },
   'written anew'(body, roll) {
     const value = JSON.parse(body.toString()) as object
-    const turned = roll(2) === 0 ? value : Object.fromEntries(Object.entries(value).reverse())
-    return Buffer.from(JSON.stringify(turned, null, roll(5)))
+    const reordered = roll(2) === 0 ? value : Object.fromEntries(Object.entries(value).reverse())
+    return Buffer.from(JSON.stringify(reordered, null, roll(5)))
   },
   'another status': (body, roll) =>
     Buffer.from(body.toString().replace(/RECEIVED|PARTIAL|ERROR/, statuses[roll(6)] ?? '')),
@@ -173,21 +173,21 @@ export interface CampaignResult {
 }
 
 /** Parses and verifies `count` mutated deliveries, and returns those that are accepted or throw. */
-export function campaign(count: number, seed: number): CampaignResult {
-  const roll = dice(seed)
+export function runCampaign(count: number, seed: number): CampaignResult {
+  const roll = createDice(seed)
   const accepted: string[] = []
   const crashes: string[] = []
   const kinds = new Set<string>()
   let deliveries = 0
   while (deliveries < count) {
-    const from = original(roll)
+    const from = createOriginal(roll)
     const mutated = mutate(from, roll)
     if (mutated === undefined) continue
     deliveries += 1
     kinds.add(mutated.kind)
     const what = `${mutated.kind} (seed ${seed}, delivery ${deliveries})`
     try {
-      if (mutated.judge()) accepted.push(what)
+      if (mutated.isAccepted()) accepted.push(what)
     } catch (error) {
       // A capture that cannot be parsed is correctly refused with a RefcheckError.
       if (!(error instanceof RefcheckError)) crashes.push(`${what}: ${String(error)}`)
@@ -198,52 +198,53 @@ export function campaign(count: number, seed: number): CampaignResult {
 
 interface Mutated {
   kind: string
-  judge: () => boolean
+  isAccepted: () => boolean
 }
 
 /** Returns a mutated delivery, or undefined if the mutation changed nothing. */
 function mutate(from: Original, roll: Dice): Mutated | undefined {
   const position = roll(20)
   if (position < 8) {
-    const [name, change] = one(bodyChanges, roll)
+    const [name, change] = chooseEntry(bodyChanges, roll)
     const body = change(from.body, roll)
     return body.equals(from.body) ? undefined : mutation(`body: ${name}`, body, [from.signature], roll)
   }
   if (position < 16) {
-    const [name, change] = one(signatureChanges, roll)
+    const [name, change] = chooseEntry(signatureChanges, roll)
     const signatures = change(from.signature, roll, from.body)
     if (signatures.length === 1 && signatures[0] === from.signature) return undefined
     return mutation(`signature: ${name}`, from.body, signatures, roll)
   }
-  const [name, change] = one(headChanges, roll)
-  const before = headOf(from.body, [from.signature])
+  const [name, change] = chooseEntry(headChanges, roll)
+  const before = formatHead(from.body, [from.signature])
   const after = change(before, roll)
   return after.join() === before.join()
     ? undefined
     : {
         kind: `head: ${name}`,
-        judge: () => verifyWith(parseCapturedRequest(raw(after, from.body)), key).valid,
+        isAccepted: () => verifyWith(parseCapturedRequest(joinRequest(after, from.body)), key).valid,
       }
 }
 
 /** Verifies the delivery directly, or as a captured request if the signatures are valid header values. */
 function mutation(kind: string, body: Buffer, signatures: string[], roll: Dice): Mutated {
-  const travels = signatures.every((each) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(each))
-  if (!travels || roll(2) === 0) return { kind, judge: () => verifyWith({ body, signatures }, key).valid }
-  const capture = raw(headOf(body, signatures), body)
-  return { kind: `${kind}, captured`, judge: () => verifyWith(parseCapturedRequest(capture), key).valid }
+  const isValidHeader = signatures.every((each) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(each))
+  if (!isValidHeader || roll(2) === 0)
+    return { kind, isAccepted: () => verifyWith({ body, signatures }, key).valid }
+  const capture = joinRequest(formatHead(body, signatures), body)
+  return { kind: `${kind}, captured`, isAccepted: () => verifyWith(parseCapturedRequest(capture), key).valid }
 }
 
-function headOf(body: Buffer, signatures: string[]): string[] {
+function formatHead(body: Buffer, signatures: string[]): string[] {
   const lines = ['POST /hook HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${body.length}`]
   return [...lines, ...signatures.map((each) => `X-Service-Signature: ${each}`)]
 }
 
-function raw(lines: string[], body: Buffer): Buffer {
+function joinRequest(lines: string[], body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body])
 }
 
-function one<T>(from: Readonly<Record<string, T>>, roll: Dice): [string, T] {
+function chooseEntry<T>(from: Readonly<Record<string, T>>, roll: Dice): [string, T] {
   const entries = Object.entries(from)
   const entry = entries[roll(entries.length)]
   if (entry === undefined) throw new RangeError('there is nothing to choose from')

@@ -7,16 +7,16 @@ recordForFaultTable('refused-flood', 'with a line each')
 
 test('the first ten refused deliveries have a line each, then one line a minute counts them', () => {
   const lines: string[] = []
-  const refused = new RefusedDeliveryLog((line) => lines.push(line))
-  const printed = (count: number, now: number): string[] => {
-    for (let number = 0; number < count; number += 1) refused.add('no signature', now)
+  const refusedLog = new RefusedDeliveryLog((line) => lines.push(line))
+  const addRefusals = (count: number, now: number): string[] => {
+    for (let number = 0; number < count; number += 1) refusedLog.add('no signature', now)
     return lines.splice(0)
   }
-  expect(printed(4_000, 0)).toEqual(Array.from({ length: 10 }, () => 'Refused a delivery: no signature.'))
-  expect(printed(10, 59_999)).toEqual([])
-  expect(printed(2, 60_000)).toEqual(['Refused 4001 deliveries more, the last one: no signature.'])
-  refused.flush()
-  refused.flush()
+  expect(addRefusals(4_000, 0)).toEqual(Array.from({ length: 10 }, () => 'Refused a delivery: no signature.'))
+  expect(addRefusals(10, 59_999)).toEqual([])
+  expect(addRefusals(2, 60_000)).toEqual(['Refused 4001 deliveries more, the last one: no signature.'])
+  refusedLog.flush()
+  refusedLog.flush()
   expect(lines.splice(0)).toEqual(['Refused a delivery: no signature.'])
-  expect(printed(1, 999_999)).toEqual(['Refused a delivery: no signature.'])
+  expect(addRefusals(1, 999_999)).toEqual(['Refused a delivery: no signature.'])
 })

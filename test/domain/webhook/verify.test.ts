@@ -27,8 +27,10 @@ test('a valid signature returns the event', () => {
 test.each([
   ['is no UTF-8', Buffer.from('"\xff"', 'latin1')],
   ['is no JSON', Buffer.from('{')],
-])('a body that %s may have a valid signature, and has no event', (_what, odd) => {
-  expect(verifyDelivery({ body: odd, signatures: [signBody(odd, secret)] }, secret)).toMatchObject({
+])('a body that %s may have a valid signature, and has no event', (_what, unreadableBody) => {
+  expect(
+    verifyDelivery({ body: unreadableBody, signatures: [signBody(unreadableBody, secret)] }, secret),
+  ).toMatchObject({
     valid: true,
     event: null,
   })
@@ -103,8 +105,8 @@ test.each([
   [1, 1, '1 of 1 delivery is not valid'],
   [1, 2, '1 of 2 deliveries is not valid'],
   [2, 2, '2 of 2 deliveries are not valid'],
-])('the error for %i invalid of %i deliveries', (failed, of, message) => {
-  expect(createInvalidDeliveriesError(failed, of).message).toBe(message)
+])('the error for %i invalid of %i deliveries', (failed, total, message) => {
+  expect(createInvalidDeliveriesError(failed, total).message).toBe(message)
 })
 
 test('signing an empty body is refused', () => {

@@ -9,8 +9,8 @@ test.each([
   ['EMAIL', 'email'],
   ['phon', 'phone'],
   ['firstname', 'first_name'],
-])('the nearest word to %s is %s', (word, meant) => {
-  expect(findNearestWord(word, known)).toBe(meant)
+])('the nearest word to %s is %s', (word, nearestWord) => {
+  expect(findNearestWord(word, known)).toBe(nearestWord)
 })
 
 test('up to a third of the letters may differ, and at least one', () => {

@@ -21,7 +21,7 @@ test('a long argument is cut', () => {
   expect(redactArgument(`${words}x`)).toBe(`${words}…`)
 })
 
-const ordinary = [
+const ordinaryTexts = [
   'postgres://hr@ep-cool-darkness-a1b2c3d4.us-east-2.aws.neon.tech/refcheck',
   'mydb.c9akciq32xyz.eu-west-1.rds.amazonaws.com',
   'c-hr.abcdefghijkl1234.postgres.cosmos.azure.com',
@@ -98,7 +98,7 @@ const ordinary = [
 ]
 
 test('names of files and profiles, addresses, ids, dates and e-mail addresses are not redacted', () => {
-  expect(ordinary.filter((each) => redactKeys(each) !== each || findKeys(each).length > 0)).toEqual([])
+  expect(ordinaryTexts.filter((each) => redactKeys(each) !== each || findKeys(each).length > 0)).toEqual([])
 })
 
 const keys = [
@@ -139,13 +139,13 @@ const decorations: ((key: string) => string)[] = [
 test('a key is redacted, whatever text is next to it', () => {
   const shown = keys.flatMap((key) =>
     decorations
-      .map((decorated) => decorated(key))
+      .map((decorate) => decorate(key))
       .filter((text) => {
-        const left = redactArgument(text)
+        const redacted = redactArgument(text)
           .normalize('NFKC')
           .replace(/\u200B/g, '')
         return Array.from({ length: 25 }, (_, at) => key.slice(at, at + 8)).some((part) =>
-          left.includes(part),
+          redacted.includes(part),
         )
       }),
   )

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { commandsFor, repeatNoFlags, repeatFlagsInJson } from '../../../src/domain/wording/pasted-command.ts'
 
-const keep = commandsFor(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
+const addFlags = commandsFor(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
 
 test.each([
   ['Resume with: refcheck batch resume 3f2b', 'Resume with: refcheck batch resume 3f2b --profile sydney'],
@@ -33,8 +33,8 @@ test.each([
     'See: refcheck batch list --profile sydney\nor: refcheck quota --profile sydney',
   ],
 ])('the flags are added to each command in %j', (text, expected) => {
-  expect(keep(text)).toBe(expected)
-  expect(keep(expected)).toBe(expected)
+  expect(addFlags(text)).toBe(expected)
+  expect(addFlags(expected)).toBe(expected)
 })
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   'Approve it with: refcheck approve KXRT-WMPH --profile other',
   'somerefcheck batch list',
 ])('%j gets no flags', (text) => {
-  expect(keep(text)).toBe(text)
+  expect(addFlags(text)).toBe(text)
 })
 
 test('no flags are repeated if none was given, after --, for commands without profile, or if the value needs quotes', () => {
@@ -61,11 +61,11 @@ test('no flags are repeated if none was given, after --, for commands without pr
 })
 
 test('the base URL of a sandbox is repeated for the sandbox commands that call it', () => {
-  const steered = commandsFor(['sandbox', 'logs', '--base-url', 'http://127.0.0.1:4400'])
-  expect(steered('Set one with: refcheck sandbox set webhook-url URL')).toBe(
+  const addBaseUrl = commandsFor(['sandbox', 'logs', '--base-url', 'http://127.0.0.1:4400'])
+  expect(addBaseUrl('Set one with: refcheck sandbox set webhook-url URL')).toBe(
     'Set one with: refcheck sandbox set webhook-url URL --base-url http://127.0.0.1:4400',
   )
-  expect(steered('List them with: refcheck sandbox rules')).toBe('List them with: refcheck sandbox rules')
+  expect(addBaseUrl('List them with: refcheck sandbox rules')).toBe('List them with: refcheck sandbox rules')
 })
 
 test('in JSON the flags are added only to commands and hints', () => {
@@ -74,7 +74,7 @@ test('in JSON the flags are added only to commands and hints', () => {
     command: 'refcheck quota',
     more: [{ hint: 'Run: refcheck ping' }],
   }
-  expect(repeatFlagsInJson(row, keep)).toEqual({
+  expect(repeatFlagsInJson(row, addFlags)).toEqual({
     name: 'see: refcheck quota',
     command: 'refcheck quota --profile sydney',
     more: [{ hint: 'Run: refcheck ping --profile sydney' }],

@@ -21,8 +21,8 @@ test('a shell reads every quoted word unchanged, and plain words have no quotes'
     '--map=a',
   ]
   const quoted = words.map(shellWord)
-  const read = execFileSync('sh', ['-c', `printf '%s\\n' ${quoted.join(' ')}`], { encoding: 'utf8' })
-  expect(read.split('\n').slice(0, -1)).toEqual(words)
+  const output = execFileSync('sh', ['-c', `printf '%s\\n' ${quoted.join(' ')}`], { encoding: 'utf8' })
+  expect(output.split('\n').slice(0, -1)).toEqual(words)
   expect(quoted.slice(0, 5)).toEqual(['people.csv', 'Größe.csv', "'a b'", String.raw`'it'\''s'`, "''"])
 })
 

@@ -6,7 +6,7 @@ import { variable } from '../../../src/host/process.ts'
 import type { FaultId } from '../../resilience/rows.ts'
 
 /** The results of one test file for one row of the fault table (test/resilience/rows.ts). */
-export interface Recorded {
+export interface RecordedRow {
   row: FaultId
   cases: number
   passedCount: number
@@ -58,7 +58,7 @@ export function recordForFaultTable(
   afterAll(() => {
     const { cases, passed: passedCount } = total
     const figure = [`${cases - passedCount} of ${cases} ${failure}`, ...notes].join('; ')
-    const recorded: Recorded = { row, cases, passedCount, figure, notTried: notTriedReason }
+    const recorded: RecordedRow = { row, cases, passedCount, figure, notTried: notTriedReason }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
   })

@@ -9,7 +9,7 @@ const [port, kind, count] = process.argv.slice(2) as [string, Flood, string]
 const mebibyte = 1024 * 1024
 const head = (length: number): string =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
-const sent: Record<Flood, Buffer> = {
+const bytesByKind: Record<Flood, Buffer> = {
   silent: Buffer.alloc(0),
   'half a head': Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '),
   'no body': Buffer.from(head(500)),
@@ -23,7 +23,7 @@ const sent: Record<Flood, Buffer> = {
 let openedCount = 0
 function open(opensAgain: boolean): void {
   const socket = connect(Number(port), '127.0.0.1', () => {
-    socket.write(sent[kind])
+    socket.write(bytesByKind[kind])
     openedCount += 1
     if (openedCount === Number(count)) process.stdout.write('open\n')
   })

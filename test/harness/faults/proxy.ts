@@ -53,7 +53,7 @@ export async function startFaultProxy(target: number, cut: Cut = {}): Promise<Fa
 function connectSockets(
   client: Socket,
   port: number,
-  { up = Infinity, down = Infinity, how = 'close' }: Cut,
+  { up = Infinity, down = Infinity, how: ending = 'close' }: Cut,
 ): Socket[] {
   const server = connect({ port, host: '127.0.0.1' })
   let isCut = false
@@ -61,8 +61,8 @@ function connectSockets(
     if (isCut) return
     isCut = true
     for (const socket of [client, server]) {
-      if (how === 'silence') socket.removeAllListeners('data').pause()
-      else if (how === 'reset' && socket === client) socket.resetAndDestroy()
+      if (ending === 'silence') socket.removeAllListeners('data').pause()
+      else if (ending === 'reset' && socket === client) socket.resetAndDestroy()
       else socket.end(() => socket.destroy())
     }
   }
@@ -78,7 +78,7 @@ function connectSockets(
     })
     from.on('end', () => to.end())
     from.on('error', () => to.destroy())
-    from.on('close', () => how !== 'silence' && to.end())
+    from.on('close', () => ending !== 'silence' && to.end())
   }
   forward(client, server, up)
   forward(server, client, down)

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 
 /** Path at which the program sees `folder`. */
-export const inside = '/mnt/all'
+export const mountedFolder = '/mnt/all'
 
-export interface Ended {
+export interface ProgramResult {
   status: number | null
   stdout: string
   stderr: string
@@ -13,17 +13,17 @@ export interface Ended {
  * Runs a program as an account without a name, where `/` can only be read, nothing in /tmp can be executed,
  * and `folder` is mounted at `mountedFolder`. Needs root, and the right to create a mount namespace.
  */
-export function withReadOnlyRoot(
+export function runWithReadOnlyRoot(
   folder: string,
   uid: number,
   argv: readonly string[],
   env: Record<string, string>,
-): Ended {
+): ProgramResult {
   const mounts = [
     'mount --make-rprivate /',
     'mount -t tmpfs tmpfs /mnt',
-    `mkdir ${inside}`,
-    `mount --bind "$1" ${inside}`,
+    `mkdir ${mountedFolder}`,
+    `mount --bind "$1" ${mountedFolder}`,
     'mount -t tmpfs -o noexec,mode=1777 tmpfs /tmp',
     'mount -o remount,ro,bind /',
   ]

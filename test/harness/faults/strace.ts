@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { program } from '../program.ts'
 
-export interface Traced {
+export interface TracedRun {
   code: number | null
   stdout: string
   stderr: string
@@ -19,7 +19,7 @@ export async function runWithStrace(
   argv: readonly string[],
   env: Record<string, string>,
   inject?: string,
-): Promise<Traced> {
+): Promise<TracedRun> {
   const log = join(folder, 'strace.log')
   const trace = [
     '-f',

@@ -32,37 +32,38 @@ function storedLines(): Event[] {
 /** The key by which the receiver recognises a duplicate. */
 const keyOf = (event: Event): string => (fault === 'dedupes-on-request-id' ? event.request_id : pairOf(event))
 /** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
-const known = new Set(fault === 'forgets-at-restart' ? [] : storedLines().map(keyOf))
-const memory: Event[] = []
-const held: Event[] = []
+const storedKeys = new Set(fault === 'forgets-at-restart' ? [] : storedLines().map(keyOf))
+const eventsInMemory: Event[] = []
+const delayedEvents: Event[] = []
 let count = 0
 
-function write(event: Event): void {
+function writeEvent(event: Event): void {
   const line = `${JSON.stringify({ request_id: event.request_id, status: event.status })}\n`
-  if (fault === 'memory-only') return void memory.push(event)
+  if (fault === 'memory-only') return void eventsInMemory.push(event)
   const descriptor = openSync(file, 'a')
   writeSync(descriptor, line)
   fsyncSync(descriptor)
   closeSync(descriptor)
 }
 
-function store(event: Event): void {
+function storeEvent(event: Event): void {
   count += 1
   if (fault === 'loses-under-load' && requestsInProgress > 8 && count % 5 === 0) return
   const key = keyOf(event)
-  if (fault !== 'never-dedupes' && known.has(key)) return
-  known.add(key)
-  if (fault !== 'out-of-order') return write(event)
+  if (fault !== 'never-dedupes' && storedKeys.has(key)) return
+  storedKeys.add(key)
+  if (fault !== 'out-of-order') return writeEvent(event)
   // Writes events in pairs, the later one first.
-  held.push(event)
-  if (held.length === 2) for (const each of held.splice(0).reverse()) write(each)
+  delayedEvents.push(event)
+  if (delayedEvents.length === 2) for (const each of delayedEvents.splice(0).reverse()) writeEvent(each)
 }
 
-function isGood(body: Buffer, signature: unknown): boolean {
+function hasValidSignature(body: Buffer, signature: unknown): boolean {
   if (fault === 'any-signature') return true
   if (typeof signature !== 'string') return false
-  const signed = fault === 're-serialised' ? Buffer.from(JSON.stringify(JSON.parse(body.toString()))) : body
-  const mac = createHmac('sha256', secret).update(signed)
+  const signedBytes =
+    fault === 're-serialised' ? Buffer.from(JSON.stringify(JSON.parse(body.toString()))) : body
+  const mac = createHmac('sha256', secret).update(signedBytes)
   if (fault === 'base64') return signature === mac.digest('base64')
   const expected = mac.digest('hex')
   if (fault === 'equals') return expected === signature
@@ -74,7 +75,7 @@ let requestsInProgress = 0
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const reply = (status: number): void => void response.writeHead(status).end()
   if (request.method === 'GET' && request.url === '/stored') {
-    const events = fault === 'memory-only' ? memory : [...storedLines(), ...held]
+    const events = fault === 'memory-only' ? eventsInMemory : [...storedLines(), ...delayedEvents]
     return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(events))
   }
   if (request.method !== 'POST') return reply(fault === 'accepts-get' ? 200 : 405)
@@ -87,21 +88,21 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   } catch {
     event = undefined
   }
-  if (!isGood(body, request.headers['x-service-signature'])) {
-    if (fault === 'keeps-forged' && isEvent(event)) store(event)
+  if (!hasValidSignature(body, request.headers['x-service-signature'])) {
+    if (fault === 'keeps-forged' && isEvent(event)) storeEvent(event)
     return reply(401)
   }
   if (!isEvent(event)) return reply(400)
-  const repeated = known.has(pairOf(event))
+  const isRepeated = storedKeys.has(pairOf(event))
   if (fault === 'slow') await pause(1200)
-  if (fault === '500-to-repeats' && repeated) return reply(500)
+  if (fault === '500-to-repeats' && isRepeated) return reply(500)
   if (fault === 'acknowledges-first') {
     reply(204)
     await pause(100)
-    return store(event)
+    return storeEvent(event)
   }
   if (fault === 'loses-under-load') await pause(5)
-  store(event)
+  storeEvent(event)
   reply(204)
 }
 

@@ -4,7 +4,7 @@ import { beginAttempt, addOne, batchOf, beginOne, newAttempt, someTime } from '.
 import { fileBatch, orderRow } from './files.ts'
 import { backends, type Backend, scratch, type Scratch } from './scratch.ts'
 import { requestFor } from '../../usecases/batch/unknown-rows.ts'
-import { makeStore } from '../../harness/create-store.ts'
+import { createStore } from '../../harness/create-store.ts'
 import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
@@ -24,7 +24,7 @@ afterEach(() => setup.end())
 async function createAddress(backend: Backend, name: string): Promise<string> {
   if (backend === 'SQLite') return `${setup.folder}/${name}.sqlite`
   const url = await emptyDatabase()
-  await makeStore(url)
+  await createStore(url)
   return url
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import { idOf, requestFor } from '../../usecases/batch/unknown-rows.ts'
+import { createId, requestFor } from '../../usecases/batch/unknown-rows.ts'
 import type { Recipient } from '../../../src/contract/request.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
@@ -21,7 +21,11 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   afterEach(() => setup.end())
 
   const recordRequest = (recipient: Recipient = personOf('person1@example.com'), changes = {}) =>
-    store.unmatched.record(idOf(9), createReading(changes), requestFor(1, { recipient: { ...recipient } }))
+    store.unmatched.record(
+      createId(9),
+      createReading(changes),
+      requestFor(1, { recipient: { ...recipient } }),
+    )
 
   /** Adds a batch with person 1. Returns its row, and in `summary` the state, the hold reason and the matching request. */
   async function addBatch(allow: { allowDuplicate?: boolean } = {}) {
@@ -33,16 +37,16 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   }
 
   test('is read once, whatever the case of its id; a request that one user could not read is read by another user', async () => {
-    await store.unmatched.record(idOf(1), createReading(), requestFor(1))
-    await store.unmatched.record(idOf(2), createReading(), undefined)
-    const ids = [idOf(1).toUpperCase(), idOf(2), idOf(3)]
-    expect(await store.unmatched.selectIdsToRead(ids, createReading())).toEqual([idOf(3)])
+    await store.unmatched.record(createId(1), createReading(), requestFor(1))
+    await store.unmatched.record(createId(2), createReading(), undefined)
+    const ids = [createId(1).toUpperCase(), createId(2), createId(3)]
+    expect(await store.unmatched.selectIdsToRead(ids, createReading())).toEqual([createId(3)])
     expect(await store.unmatched.selectIdsToRead(ids, createReading({ reader: 'ANN@example.com' }))).toEqual([
-      idOf(3),
+      createId(3),
     ])
     expect(await store.unmatched.selectIdsToRead(ids, createReading({ reader: 'ben@example.com' }))).toEqual([
-      idOf(2),
-      idOf(3),
+      createId(2),
+      createId(3),
     ])
     expect(
       await store.unmatched.selectIdsToRead(ids, createReading({ service: 'https://other.example.com' })),
@@ -51,19 +55,19 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
 
   test('counts as one of ten reads per hour, also if the clock is set back', async () => {
     for (let number = 10; number < 20; number += 1)
-      await store.unmatched.record(idOf(number), createReading(), requestFor(1))
+      await store.unmatched.record(createId(number), createReading(), requestFor(1))
     expect(
-      await store.unmatched.selectIdsToRead([idOf(20)], createReading({ now: someTime + hour - 1 })),
+      await store.unmatched.selectIdsToRead([createId(20)], createReading({ now: someTime + hour - 1 })),
     ).toEqual([])
     expect(
-      await store.unmatched.selectIdsToRead([idOf(20)], createReading({ now: someTime + hour })),
-    ).toEqual([idOf(20)])
-    expect(await store.unmatched.selectIdsToRead([idOf(20)], createReading({ now: 0 }))).toEqual([])
+      await store.unmatched.selectIdsToRead([createId(20)], createReading({ now: someTime + hour })),
+    ).toEqual([createId(20)])
+    expect(await store.unmatched.selectIdsToRead([createId(20)], createReading({ now: 0 }))).toEqual([])
   })
 
   test('holds a new order of its person, also in a store without orders', async () => {
     await recordRequest()
-    expect((await addBatch()).summary).toEqual(['held', 'unmatched_request', idOf(9)])
+    expect((await addBatch()).summary).toEqual(['held', 'unmatched_request', createId(9)])
   })
 
   test.each([
@@ -93,7 +97,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     expect([rowNow?.state, rowNow?.heldFor, rowNow?.matches?.requestId]).toEqual([
       'held',
       'unmatched_request',
-      idOf(9),
+      createId(9),
     ])
   })
 
@@ -105,7 +109,12 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const [otherRow] = await rowsOf(store, otherBatch.id)
     const attempt = otherRow && (await beginAttempt(store.ledger, otherRow, newAttempt()))
     if (attempt === undefined) throw new Error('the attempt did not begin')
-    const accepted = { to: 'accepted', at: someTime, requestId: idOf(9), requestStatus: 'RECEIVED' } as const
+    const accepted = {
+      to: 'accepted',
+      at: someTime,
+      requestId: createId(9),
+      requestStatus: 'RECEIVED',
+    } as const
     await store.ledger.move(attempt, accepted)
     expect(await beginAttempt(store.ledger, row, newAttempt())).toBeDefined()
   })
@@ -114,9 +123,9 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const createdDaysAgo = (count: number) => ({
       created_at: new Date(someTime - count * 24 * hour).toISOString(),
     })
-    await store.unmatched.record(idOf(9), createReading(), requestFor(1, createdDaysAgo(8)))
+    await store.unmatched.record(createId(9), createReading(), requestFor(1, createdDaysAgo(8)))
     expect((await addBatch({ allowDuplicate: true })).summary[0]).toBe('pending')
-    await store.unmatched.record(idOf(8), createReading(), requestFor(2, createdDaysAgo(6)))
+    await store.unmatched.record(createId(8), createReading(), requestFor(2, createdDaysAgo(6)))
     const batch = fileBatch({ addedAt: someTime, allowDuplicate: true })
     await store.batches.add(batch, orderRows(1, 2))
     expect((await rowsOf(store, batch.id))[0]).toMatchObject({ state: 'held', heldFor: 'unmatched_request' })
@@ -124,7 +133,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
 
   test.each([
     ['by the e-mail', { email: 'person1@example.com' }],
-    ['by the request', { requestId: idOf(9) }],
+    ['by the request', { requestId: createId(9) }],
     ['by age', { endedBefore: someTime + 1 }],
   ])('loses its fingerprints once the person is erased completely, %s', async (_, person) => {
     await recordRequest()
@@ -134,6 +143,6 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const secondBatch = fileBatch({ addedAt: someTime })
     await store.batches.add(secondBatch, orderRows(1))
     expect((await rowsOf(store, secondBatch.id))[0]?.state).toBe('pending')
-    expect(await store.unmatched.selectIdsToRead([idOf(9)], createReading())).toEqual([])
+    expect(await store.unmatched.selectIdsToRead([createId(9)], createReading())).toEqual([])
   })
 })

@@ -83,7 +83,7 @@ test('a template that is filled in and saved with LibreOffice can be run', async
   const [header = [], ...rows] = await readTable(readFileSync(results_file), 'results.xlsx')
   expect(header.slice(0, 4)).toEqual(['first_name', 'last_name', 'email', 'phone'])
   expect(rows.map((cells) => cells.slice(0, 4))).toEqual([['Zoë', 'Ng', 'zoe@example.com', '+61412345678']])
-  expect(await formulas('results.xlsx', readFileSync(results_file))).toBe(0)
+  expect(await countFormulas('results.xlsx', readFileSync(results_file))).toBe(0)
 })
 
 test('LibreOffice shows the notes and drop-downs of the template', async () => {
@@ -95,8 +95,13 @@ test('LibreOffice shows the notes and drop-downs of the template', async () => {
   expect(document).toContain('cell-content-is-in-list(&quot;yes&quot;;&quot;no&quot;)')
 })
 
-const date = (serial: number): Cell => ({ kind: 'date', text: '', serial, format: 'yyyy\\-mm\\-dd' })
-const number = (value: number): Cell => ({ kind: 'number', text: '', value, format: 'General' })
+const createDateCell = (serial: number): Cell => ({
+  kind: 'date',
+  text: '',
+  serial,
+  format: 'yyyy\\-mm\\-dd',
+})
+const createNumberCell = (value: number): Cell => ({ kind: 'number', text: '', value, format: 'General' })
 
 /** A table with values that spreadsheet programs often damage, and the texts that have to be read. */
 const people: { columns: string[]; rows: Cell[][]; read: string[][] } = {
@@ -106,18 +111,18 @@ const people: { columns: string[]; rows: Cell[][]; read: string[][] } = {
       'Zoë',
       '+61412345678',
       '007',
-      date(32_993),
+      createDateCell(32_993),
       { kind: 'boolean', text: '', value: true },
-      number(85_000.5),
+      createNumberCell(85_000.5),
       '',
     ],
     [
       'Ana',
       '+49 30 123456',
       '0412',
-      date(36_526),
+      createDateCell(36_526),
       { kind: 'boolean', text: '', value: false },
-      number(12),
+      createNumberCell(12),
       'two\nlines, "so"; or|not\tquite',
     ],
     ['Łukasz 李', '0061412345678', '1e5', '', '', '', ' spaces '],
@@ -129,7 +134,7 @@ const people: { columns: string[]; rows: Cell[][]; read: string[][] } = {
   ],
 }
 
-function workbook(rows: Cell[][]): Promise<Buffer> {
+function createWorkbook(rows: Cell[][]): Promise<Buffer> {
   const annotatedRows = (async function* () {
     for (const cells of rows) yield { row: { cells }, added: [] }
   })()
@@ -141,7 +146,7 @@ function workbook(rows: Cell[][]): Promise<Buffer> {
 
 test('a workbook that LibreOffice saved is read exactly', async () => {
   for (const filter of ['xlsx:Calc MS Excel 2007 XML', 'xlsx:Calc Office Open XML']) {
-    const bytes = await office.convert('people.xlsx', await workbook(people.rows), filter)
+    const bytes = await office.convert('people.xlsx', await createWorkbook(people.rows), filter)
     expect(await readTable(bytes, 'people.xlsx')).toEqual([people.columns, ...people.read])
   }
 })
@@ -150,7 +155,7 @@ test('a workbook that LibreOffice converted to ODS and back is read exactly', as
   // LibreOffice drops a tab within a text when it reads ODS.
   const withoutTab = <T>(cell: T): T | string => (typeof cell === 'string' ? cell.replace('\t', ' ') : cell)
   const rows = people.rows.map((row) => row.map(withoutTab))
-  const ods = await office.convert('people.xlsx', await workbook(rows), 'ods')
+  const ods = await office.convert('people.xlsx', await createWorkbook(rows), 'ods')
   const bytes = await office.convert('people.ods', ods, 'xlsx')
   expect(await readTable(bytes, 'people.xlsx')).toEqual([
     people.columns,
@@ -172,7 +177,7 @@ test.each([
   async (_, options, delimiter, encoding, count) => {
     const bytes = await office.convert(
       'people.xlsx',
-      await workbook(people.rows.slice(0, count)),
+      await createWorkbook(people.rows.slice(0, count)),
       `csv:Text - txt - csv (StarCalc):${options}`,
     )
     const sheet = await openBytes(bytes, 'people.csv', { encoding })
@@ -187,7 +192,7 @@ test.each([
   },
 )
 
-const attacks = [
+const attackTexts = [
   '=1+1',
   '=cmd|"/c calc"!A1',
   '+1+1',
@@ -202,7 +207,7 @@ const attacks = [
   "'=1+1",
 ]
 
-async function formulas(name: string, bytes: Uint8Array | string, infilter?: string): Promise<number> {
+async function countFormulas(name: string, bytes: Uint8Array | string, infilter?: string): Promise<number> {
   const document = (await office.convert(name, bytes, 'fods', infilter)).toString()
   expect(document).toContain('<table:table-row')
   return document.match(/table:formula=/g)?.length ?? 0
@@ -210,18 +215,18 @@ async function formulas(name: string, bytes: Uint8Array | string, infilter?: str
 
 test.each(['csv', 'xlsx'] as const)('results as %s have no formula in LibreOffice', async (format) => {
   const rows = (async function* () {
-    for (const text of attacks) yield { row: { cells: [text] }, added: [text, `${text}\n=1+1`] }
+    for (const text of attackTexts) yield { row: { cells: [text] }, added: [text, `${text}\n=1+1`] }
   })()
   const results = { sheet: { columns: ['=1+1'] }, addedColumns: ['request_id', 'error'], rows }
   const bytes = await collectBytes(annotatedBytes(results, { ...plainDialect, format }))
-  expect(await formulas(`results.${format}`, bytes)).toBe(0)
-  const back = await readTable(bytes, `results.${format}`)
-  expect(back).toEqual([
+  expect(await countFormulas(`results.${format}`, bytes)).toBe(0)
+  const rowsReadBack = await readTable(bytes, `results.${format}`)
+  expect(rowsReadBack).toEqual([
     ['=1+1', 'request_id', 'error'],
-    ...attacks.map((text) => [text, text, `${text}\n=1+1`]),
+    ...attackTexts.map((text) => [text, text, `${text}\n=1+1`]),
   ])
 })
 
 test('LibreOffice finds formulas in the same texts without our escaping', async () => {
-  expect(await formulas('raw.csv', 'a,b\n=1+1,+1+1\n')).toBeGreaterThan(0)
+  expect(await countFormulas('raw.csv', 'a,b\n=1+1,+1+1\n')).toBeGreaterThan(0)
 })

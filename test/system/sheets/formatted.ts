@@ -1,8 +1,8 @@
-import { seen } from './people.ts'
+import { visiblePeople } from './people.ts'
 import { openpyxl, xlsxwriter } from './preambles.ts'
-import type { Written } from './written.ts'
+import type { WrittenFile } from './written.ts'
 
-const formatted: Written = {
+const formatted: WrittenFile = {
   file: 'xlsxwriter-look.xlsx',
   program:
     'XlsxWriter: widths, links, formats of dates, a computed formula, a colour, a comment, another sheet',
@@ -72,7 +72,7 @@ wb.close()`,
 }
 
 /** Dates whose format shows no day. */
-const dayless: Written = {
+const dayless: WrittenFile = {
   file: 'openpyxl-dayless.xlsx',
   program: 'openpyxl: dates of which the day is not shown, and ones that say it in words',
   table: [
@@ -94,10 +94,10 @@ wb.save(path)`,
 }
 
 /** Excel for Mac: `date1904` in `workbookPr`, and an x14:workbookPr of another namespace after it. */
-const mac: Written = {
+const mac: WrittenFile = {
   file: 'excel-mac-1904.xlsx',
   program: 'the structure of Excel for Mac: days from 1904, and an x14:workbookPr without it in extLst',
-  table: seen,
+  table: visiblePeople,
   write: ({ python }) =>
     python(
       `${openpyxl}import zipfile
@@ -116,7 +116,7 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
 const sameColour = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'
 
 /** Text in the colour of its background, and numbers whose format shows another number. */
-const unseen: Written = {
+const unseen: WrittenFile = {
   file: 'openpyxl-unseen.xlsx',
   program: 'openpyxl: white letters on white, blue ones on the same blue, and 85 shown as 85k',
   table: [
@@ -144,7 +144,7 @@ wb.save(path)`,
 }
 
 /** Workbooks with formats and other things in addition to their values. */
-export const formattedWorkbooks: Written[] = [
+export const formattedWorkbooks: WrittenFile[] = [
   formatted,
   dayless,
   {

@@ -7,13 +7,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { startPrograms } from './programs.ts'
-import { written } from './written.ts'
+import { writtenFiles } from './written.ts'
 
 const folder = join(import.meta.dirname, '../../vectors/sheets/written')
 const [modules = '.', ...names] = process.argv.slice(2)
 const programs = await startPrograms(modules)
 try {
-  for (const { write, file, ...rest } of written) {
+  for (const { write, file, ...rest } of writtenFiles) {
     if (names.length > 0 && !names.includes(file)) continue
     writeFileSync(join(folder, file), await write(programs))
     writeFileSync(join(folder, `${file}.json`), `${JSON.stringify({ file, ...rest }, null, 2)}\n`)

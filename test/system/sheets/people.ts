@@ -9,7 +9,7 @@ export const people: unknown[][] = [
 ]
 
 /** The table that a user sees in the program. */
-export const seen: string[][] = [
+export const visiblePeople: string[][] = [
   columns,
   ['Zoë', "O'Neil", '+61412345678', '1990-04-30', '007', '0.5', 'true', 'two\nlines, "so"; or|not'],
   ['Łukasz', '李 小龍', '+49 30 123456', '2000-01-01', '0412', '12', 'false', 'x < y & z'],

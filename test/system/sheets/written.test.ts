@@ -8,7 +8,7 @@ import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
 import { collect, collectBytes, openBytes, textOfCell } from '../../sheets/table.ts'
 import { formattedWorkbooks } from './formatted.ts'
 import { startPrograms } from './programs.ts'
-import { written } from './written.ts'
+import { writtenFiles } from './written.ts'
 
 /* The programs of this machine write the files again, because the stored vectors may be from older versions. */
 let programs: Awaited<ReturnType<typeof startPrograms>>
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => programs.close())
 
 // exceljs and SheetJS are not in Debian.
-const systemFiles = written.filter(({ file }) => !/^(?:exceljs|sheetjs)/.test(file))
+const systemFiles = writtenFiles.filter(({ file }) => !/^(?:exceljs|sheetjs)/.test(file))
 
 test.each(systemFiles)('$file is read as a user sees it ($program)', async ({ file, how, table, write }) => {
   const sheet = await openBytes(await write(programs), file, how ?? {})

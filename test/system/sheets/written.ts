@@ -1,9 +1,9 @@
 import { formattedWorkbooks } from './formatted.ts'
-import { candidates, seen } from './people.ts'
+import { candidates, visiblePeople } from './people.ts'
 import { openpyxl, pandas, xlsxwriter } from './preambles.ts'
 
 /** A file that another program writes, and the values that a user sees in it there. */
-export interface Written {
+export interface WrittenFile {
   file: string
   /** The program, and the feature of it that this file has. */
   program: string
@@ -43,11 +43,12 @@ export interface Programs {
   gnumeric: (from: { name: string; bytes: Buffer }, file: string) => Promise<Buffer>
 }
 
-const named: Record<string, string> = { shift_jis: '鈴木', cp850: 'José', cp1250: 'Dvořák' }
+const namesByEncoding: Record<string, string> = { shift_jis: '鈴木', cp850: 'José', cp1250: 'Dvořák' }
 
-function pandasCsv(encoding: string): Written {
-  const name = named[encoding] ?? 'Łukasz 李'
-  const how = named[encoding] === undefined ? {} : { encoding: encoding.replace('cp125', 'windows-125') }
+function pandasCsv(encoding: string): WrittenFile {
+  const name = namesByEncoding[encoding] ?? 'Łukasz 李'
+  const how =
+    namesByEncoding[encoding] === undefined ? {} : { encoding: encoding.replace('cp125', 'windows-125') }
   return {
     file: `pandas-${encoding.replace('_', '-')}.csv`,
     program: `pandas: CSV in ${encoding}`,
@@ -64,17 +65,17 @@ function pandasCsv(encoding: string): Written {
   }
 }
 
-export const written: Written[] = [
+export const writtenFiles: WrittenFile[] = [
   {
     file: 'openpyxl.xlsx',
     program: 'openpyxl: texts, dates, numbers and booleans',
-    table: seen,
+    table: visiblePeople,
     write: ({ python }) => python(`${openpyxl}fill([columns] + people)\nwb.save(path)`, 'w.xlsx'),
   },
   {
     file: 'openpyxl-1904.xlsx',
     program: 'openpyxl: days counted from 1904',
-    table: seen,
+    table: visiblePeople,
     write: ({ python }) =>
       python(
         `${openpyxl}from openpyxl.utils.datetime import CALENDAR_MAC_1904\nwb.epoch = CALENDAR_MAC_1904\nfill([columns] + people)\nwb.save(path)`,
@@ -145,13 +146,13 @@ export const written: Written[] = [
   {
     file: 'xlsxwriter.xlsx',
     program: 'XlsxWriter: shared texts',
-    table: seen,
+    table: visiblePeople,
     write: ({ python }) => python(`${xlsxwriter('{}')}fill([columns] + people)\nwb.close()`, 'w.xlsx'),
   },
   {
     file: 'xlsxwriter-in-place.xlsx',
     program: 'XlsxWriter: texts in place, row by row, days from 1904',
-    table: seen,
+    table: visiblePeople,
     write: ({ python }) =>
       python(
         `${xlsxwriter('{"constant_memory": True, "date_1904": True}')}fill([columns] + people)\nwb.close()`,
@@ -188,13 +189,13 @@ export const written: Written[] = [
   {
     file: 'pandas.xlsx',
     program: 'pandas over openpyxl',
-    table: seen,
+    table: visiblePeople,
     write: ({ python }) => python(`${pandas}frame.to_excel(path, index=False)`, 'w.xlsx'),
   },
   {
     file: 'pandas.ods',
     program: 'pandas over odfpy, which saves booleans without their value',
-    table: seen.map((row) =>
+    table: visiblePeople.map((row) =>
       row.map((text) => (text === 'true' || text === 'false' ? text.toUpperCase() : text)),
     ),
     faults: {
@@ -247,7 +248,7 @@ export const written: Written[] = [
         'w.xlsx',
       ),
   },
-  ...(['xlsx', 'ods'] as const).map((format): Written => ({
+  ...(['xlsx', 'ods'] as const).map((format): WrittenFile => ({
     file: `sheetjs.${format}`,
     program: `SheetJS: ${format.toUpperCase()}`,
     table: [
@@ -260,10 +261,10 @@ export const written: Written[] = [
         `w.${format}`,
       ),
   })),
-  ...(['xlsx', 'ods'] as const).map((format): Written => ({
+  ...(['xlsx', 'ods'] as const).map((format): WrittenFile => ({
     file: `libreoffice.${format}`,
     program: `LibreOffice: ${format.toUpperCase()}`,
-    table: seen,
+    table: visiblePeople,
     write: async ({ python, office }) =>
       office(
         {
@@ -319,10 +320,10 @@ export const written: Written[] = [
         'ods',
       ),
   },
-  ...(['xlsx', 'ods'] as const).map((format): Written => ({
+  ...(['xlsx', 'ods'] as const).map((format): WrittenFile => ({
     file: `gnumeric.${format}`,
     program: `gnumeric: ${format.toUpperCase()}`,
-    table: seen,
+    table: visiblePeople,
     write: async ({ python, gnumeric }) =>
       gnumeric(
         {

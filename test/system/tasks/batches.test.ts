@@ -13,8 +13,8 @@ Jo,Ray,jo@example.com,+442071234567
 const run = 'refcheck batch run people.csv --package 102'
 
 /** Returns the id of the only batch. */
-async function batchOf(at: TerminalSession): Promise<string> {
-  const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
+async function readBatchId(terminal: TerminalSession): Promise<string> {
+  const list = (await terminal.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
   return list[0]?.batch_id ?? ''
 }
 
@@ -24,10 +24,10 @@ const REPORT: Filter = [/_[0-9a-f]{8}\.pdf/g, '_KEY.pdf']
 const LATER: Filter = [/free again in \d+ \w+/g, 'free again in TIME']
 
 test('get a template to fill in', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck schema template 101 --output people.csv')
-  await at.type('head -1 people.csv | fold -w 78')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck schema template 101 --output people.csv')
+  await terminal.type('head -1 people.csv | fold -w 78')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.csv
     written  people.csv  17 fields, 10 required
     2> Fill in a row per person, then: refcheck batch validate people.csv --package 101
@@ -45,10 +45,10 @@ test('get a template to fill in', async () => {
 })
 
 test('check a file of people before ordering', async () => {
-  const at = await startTerminal()
-  at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
-  await at.type('refcheck batch validate people.csv --package 102')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  terminal.write('people.csv', `${people}Ann,Low,ann,0400\n`)
+  await terminal.type('refcheck batch validate people.csv --package 102')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 4 rows, 3 valid, 1 invalid
 
@@ -68,10 +68,10 @@ test('check a file of people before ordering', async () => {
 })
 
 test('order checks for a file of people', async () => {
-  const at = await startTerminal()
-  at.write('people.csv', people)
-  await at.type(run, '(y/N)')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  terminal.write('people.csv', people)
+  await terminal.type(run, '(y/N)')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
 
     2> people.csv: 3 rows
@@ -82,8 +82,8 @@ test('order checks for a file of people', async () => {
     2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com? (y/N)
   `)
-  await at.press('y\r')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('y\r')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
 
     2> people.csv: 3 rows
@@ -107,14 +107,14 @@ test('order checks for a file of people', async () => {
     exit 0
     $
   `)
-  expect(at.sandbox.requests()).toHaveLength(3)
+  expect(terminal.sandbox.requests()).toHaveLength(3)
 })
 
 test('order the valid rows of a file with invalid ones', async () => {
-  const at = await startTerminal()
-  at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
-  await at.type(run)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  terminal.write('people.csv', `${people}Ann,Low,ann,0400\n`)
+  await terminal.type(run)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     people.csv: 4 rows, 3 valid, 1 invalid
 
@@ -131,8 +131,8 @@ test('order the valid rows of a file with invalid ones', async () => {
     exit 2
     $
   `)
-  await at.type(`${run} --on-invalid skip`, '(y/N)')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.type(`${run} --on-invalid skip`, '(y/N)')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     LINE  PERSON   COLUMN  VALUE  PROBLEM
     5     Ann Low  email   ann    has no @; an e-mail address looks like
                                   ann@example.com
@@ -157,9 +157,9 @@ test('order the valid rows of a file with invalid ones', async () => {
     2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com, and leave out 1 row? (y/N)
   `)
-  at.transcript()
-  await at.press('y\r')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  terminal.transcript()
+  await terminal.press('y\r')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     2> olive.owner@example.com, and leave out 1 row? Yes
     ✔ 3 of 4 people in people.csv are ordered; left out: 1 invalid
 
@@ -178,18 +178,18 @@ test('order the valid rows of a file with invalid ones', async () => {
     exit 10
     $
   `)
-  expect(at.sandbox.requests()).toHaveLength(3)
+  expect(terminal.sandbox.requests()).toHaveLength(3)
 })
 
 test('continue a batch that was halted', async () => {
-  const at = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
-  at.write('people.csv', people)
-  at.sandbox.inject({
+  const terminal = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  terminal.write('people.csv', people)
+  terminal.sandbox.inject({
     on: 'POST /v1/requests',
     fault: { kind: 'status', status: 403, when: 'before', message: 'no credits left' },
   })
-  await at.type(`${run} --yes`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.type(`${run} --yes`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
 
     2> people.csv: 3 rows
@@ -214,10 +214,10 @@ test('continue a batch that was halted', async () => {
     exit 4
     $
   `)
-  await at.type('refcheck batch list')
-  await at.type(`refcheck batch resume ${await batchOf(at)}`, '(y/N)')
-  await at.press('y\r')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.type('refcheck batch list')
+  await terminal.type(`refcheck batch resume ${await readBatchId(terminal)}`, '(y/N)')
+  await terminal.press('y\r')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID  NAME        ADDED AT    ORDERED  FINISHED  STATE
     ID_1…  people.csv  YYYY-MM-DD  0 of 3   0         halted
@@ -240,18 +240,18 @@ test('continue a batch that was halted', async () => {
     exit 0
     $
   `)
-  expect(at.sandbox.requests()).toHaveLength(3)
+  expect(terminal.sandbox.requests()).toHaveLength(3)
 })
 
 test('remove the data of a person', async () => {
-  const at = await startTerminal()
-  at.write('people.csv', people)
-  await at.type(`${run} --yes --quiet`)
-  at.transcript()
-  await at.type('refcheck store purge --email priya@example.com', '(y/N)')
-  await at.press('y\r', 'that refcheck wrote as well')
-  await at.press('y\r')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  terminal.write('people.csv', people)
+  await terminal.type(`${run} --yes --quiet`)
+  terminal.transcript()
+  await terminal.type('refcheck store purge --email priya@example.com', '(y/N)')
+  await terminal.press('y\r', 'that refcheck wrote as well')
+  await terminal.press('y\r')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck store purge --email priya@example.com
     2> ✔ Remove personal data of Priya Shah (priya@example.com): 1 row and 0 events
     2> permanently? Yes
@@ -270,12 +270,12 @@ test('remove the data of a person', async () => {
 })
 
 test('find the order of a person', async () => {
-  const at = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
-  at.write('people.csv', people)
-  await at.type(`${run} --yes --quiet`)
-  at.transcript()
-  await at.type('refcheck request list --email mei@example.com')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  terminal.write('people.csv', people)
+  await terminal.type(`${run} --yes --quiet`)
+  terminal.transcript()
+  await terminal.type('refcheck request list --email mei@example.com')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request list --email mei@example.com
     REQUEST ID  STATUS    ORDERED AT  NAME     PACKAGE
     REQUEST_2…    RECEIVED  YYYY-MM-DD  Mei Ito  102 Identity check only
@@ -287,14 +287,14 @@ test('find the order of a person', async () => {
 })
 
 test('wait for a request', async () => {
-  const at = await startTerminal()
-  await at.type(
+  const terminal = await startTerminal()
+  await terminal.type(
     'refcheck request create --package 102 --first-name Jo --last-name Ray --email jo@example.com --phone +442071234567 --yes --quiet',
   )
-  const id = at.sandbox.requests()[0]?.request_id ?? ''
-  await at.type(`refcheck request wait ${id}`, 'RECEIVED')
-  await at.press(keys.ctrlC)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const id = terminal.sandbox.requests()[0]?.request_id ?? ''
+  await terminal.type(`refcheck request wait ${id}`, 'RECEIVED')
+  await terminal.press(keys.ctrlC)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Jo --last-name Ray --email
     jo@example.com --phone +442071234567 --yes --quiet
     created  REQUEST_1                             RECEIVED
@@ -308,14 +308,14 @@ test('wait for a request', async () => {
 })
 
 test('see the progress of a batch', async () => {
-  const at = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
-  at.write('people.csv', people)
-  await at.type(`${run} --yes --quiet`)
-  at.transcript()
-  await at.type('refcheck batch list')
-  const id = await batchOf(at)
-  await at.type(`refcheck batch status ${id}`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  terminal.write('people.csv', people)
+  await terminal.type(`${run} --yes --quiet`)
+  terminal.transcript()
+  await terminal.type('refcheck batch list')
+  const id = await readBatchId(terminal)
+  await terminal.type(`refcheck batch status ${id}`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID  NAME        ADDED AT    ORDERED  FINISHED  STATE
     ID_1…  people.csv  YYYY-MM-DD  3 of 3   0         done
@@ -336,14 +336,14 @@ test('see the progress of a batch', async () => {
 })
 
 test('download the reports of a batch', async () => {
-  const at = await startTerminal({ filters: [SIZE, REPORT], speed: 36_000 })
-  at.write('people.csv', people)
-  await at.type(`${run} --yes --quiet`)
-  const id = await batchOf(at)
-  await at.type(`refcheck request wait --batch ${id} --quiet`)
-  at.transcript()
-  await at.type(`refcheck report download --batch ${id} --output reports`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ filters: [SIZE, REPORT], speed: 36_000 })
+  terminal.write('people.csv', people)
+  await terminal.type(`${run} --yes --quiet`)
+  const id = await readBatchId(terminal)
+  await terminal.type(`refcheck request wait --batch ${id} --quiet`)
+  terminal.transcript()
+  await terminal.type(`refcheck report download --batch ${id} --output reports`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck report download --batch ID_1 --output
      reports
     stored  reports/Shah-Priya_Identity-check_KEY.pdf  # kB
@@ -357,29 +357,29 @@ test('download the reports of a batch', async () => {
 })
 
 test('give a manager a page to open', async () => {
-  const at = await startTerminal()
-  at.write('people.csv', people)
-  await at.type(`${run} --yes --quiet`)
-  const id = await batchOf(at)
-  at.transcript()
-  await at.type(`refcheck batch export ${id} --format html --output people.html`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  terminal.write('people.csv', people)
+  await terminal.type(`${run} --yes --quiet`)
+  const id = await readBatchId(terminal)
+  terminal.transcript()
+  await terminal.type(`refcheck batch export ${id} --format html --output people.html`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch export ID_1 --format html --out
     put people.html
     3 rows written to HOME/people.html
     exit 0
     $
   `)
-  expect(at.read('people.html')).toMatch(/^<!doctype html>/i)
+  expect(terminal.read('people.html')).toMatch(/^<!doctype html>/i)
 })
 
 test('see what needs my attention', async () => {
-  const at = await startTerminal({ filters: [LATER] })
-  at.write('people.csv', people)
-  await at.type(`${run} --yes --quiet`)
-  at.transcript()
-  await at.type('refcheck status')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ filters: [LATER] })
+  terminal.write('people.csv', people)
+  await terminal.type(`${run} --yes --quiet`)
+  terminal.transcript()
+  await terminal.type('refcheck status')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck status
     127.0.0.1:PORT (olive.owner@example.com)   read just now
     Running    3 orders   read again: refcheck request list --refresh

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { startTerminal } from '../../harness/terminal-session.ts'
 
 test('order for a file with other column names', async () => {
-  const at = await startTerminal()
+  const terminal = await startTerminal()
   const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
-  at.write('new-hires.csv', `${staff}Anna,Müller,anna@example.com,+4915123456789,Sales,2026-12-01\n`)
-  await at.type('refcheck batch run new-hires.csv --package 102', '(Y/n)')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  terminal.write('new-hires.csv', `${staff}Anna,Müller,anna@example.com,+4915123456789,Sales,2026-12-01\n`)
+  await terminal.type('refcheck batch run new-hires.csv --package 102', '(Y/n)')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run new-hires.csv --package 102
     2> new-hires.csv is read so:
     2>   First Name  → first name  Anna
@@ -17,14 +17,16 @@ test('order for a file with other column names', async () => {
     2>   Department, Start date → left out
     2> ? Are these right? (Y/n)
   `)
-  await at.press('\r', '(y/N)')
-  expect(at.keysPressed()).toBe(1)
-  await at.press('y\r')
-  expect(at.sandbox.requests()).toMatchObject([{ recipient: { first_name: 'Anna', last_name: 'Müller' } }])
-  at.write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
-  at.transcript()
-  await at.type('refcheck batch run december.csv --package 102 --dry-run')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.press('\r', '(y/N)')
+  expect(terminal.keysPressed()).toBe(1)
+  await terminal.press('y\r')
+  expect(terminal.sandbox.requests()).toMatchObject([
+    { recipient: { first_name: 'Anna', last_name: 'Müller' } },
+  ])
+  terminal.write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
+  terminal.transcript()
+  await terminal.type('refcheck batch run december.csv --package 102 --dry-run')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run december.csv --package 102 --dry-run
     2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail
     2> → email; Mobile → phone; Department, Start date → left out

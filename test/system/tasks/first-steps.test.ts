@@ -4,9 +4,9 @@ import { startTerminal } from '../../harness/terminal-session.ts'
 import { keys } from '../../harness/terminal.ts'
 
 test('see what I can order', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck packages list --status active')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck packages list --status active')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck packages list --status active
     ID   NAME                   STATUS  REFERENCE SURVEY       BACKGROUND CHECKS
     101  Standard employment    ACTIVE  Professional           National police
@@ -23,9 +23,9 @@ test('see what I can order', async () => {
 })
 
 test('see what a package needs', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck schema show 101')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck schema show 101')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck schema show 101
     Recipient
     FIELD         TYPE    REQUIRED  DESCRIPTION
@@ -74,14 +74,14 @@ test('see what a package needs', async () => {
 })
 
 test('log in for the first time', async () => {
-  const at = await startTerminal({ newcomer: true })
-  await at.type('refcheck packages list')
-  await at.type('refcheck auth login', 'Base URL')
-  await at.press(`${at.url}\r`, 'API key')
-  await at.press(`${'x'.repeat(32)}\r`, 'User e-mail')
-  await at.press('olive.owner@example.com\r', /invalid API key[^]*API key/)
-  await at.press(`${at.sandbox.credentials.apiKey}\r`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ newcomer: true })
+  await terminal.type('refcheck packages list')
+  await terminal.type('refcheck auth login', 'Base URL')
+  await terminal.press(`${terminal.url}\r`, 'API key')
+  await terminal.press(`${'x'.repeat(32)}\r`, 'User e-mail')
+  await terminal.press('olive.owner@example.com\r', /invalid API key[^]*API key/)
+  await terminal.press(`${terminal.sandbox.credentials.apiKey}\r`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck packages list
     2> Error: you are not logged in
     2> Log in with: refcheck auth login
@@ -106,15 +106,15 @@ test('log in for the first time', async () => {
 })
 
 test('renew a key', async () => {
-  const at = await startTerminal({ newcomer: true })
-  const { apiKey } = at.sandbox.credentials
-  at.write('key.txt', apiKey)
-  await at.type(
-    `refcheck auth login --base-url ${at.url} --email olive.owner@example.com --with-key < key.txt`,
+  const terminal = await startTerminal({ newcomer: true })
+  const { apiKey } = terminal.sandbox.credentials
+  terminal.write('key.txt', apiKey)
+  await terminal.type(
+    `refcheck auth login --base-url ${terminal.url} --email olive.owner@example.com --with-key < key.txt`,
   )
-  at.transcript()
-  await at.type('refcheck auth login', 'What do you want to do?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  terminal.transcript()
+  await terminal.type('refcheck auth login', 'What do you want to do?')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email olive.owner@exam
     ple.com --with-key < key.txt
     2> No system keychain is available.
@@ -132,9 +132,9 @@ test('renew a key', async () => {
     2> olive.owner@example.com at http://127.0.0.1:PORT
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press(keys.enter, 'API key')
-  await at.press(`${apiKey}\r`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.press(keys.enter, 'API key')
+  await terminal.press(`${apiKey}\r`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck auth login
     2> ✔ What do you want to do? Renew the key of profile "default"
     2> ✔ API key (not shown) ********************************
@@ -150,14 +150,14 @@ test('renew a key', async () => {
 })
 
 test('use another profile', async () => {
-  const at = await startTerminal({ newcomer: true })
-  at.write('key.txt', at.sandbox.credentials.apiKey)
-  const login = `refcheck auth login --base-url ${at.url} --with-key < key.txt`
-  await at.type(`${login} --email olive.owner@example.com --profile main`)
-  await at.type(`${login} --email max.member@example.com --profile max`)
-  at.transcript()
-  await at.type('refcheck auth switch', 'Which profile?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ newcomer: true })
+  terminal.write('key.txt', terminal.sandbox.credentials.apiKey)
+  const login = `refcheck auth login --base-url ${terminal.url} --with-key < key.txt`
+  await terminal.type(`${login} --email olive.owner@example.com --profile main`)
+  await terminal.type(`${login} --email max.member@example.com --profile max`)
+  terminal.transcript()
+  await terminal.type('refcheck auth switch', 'Which profile?')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
@@ -183,8 +183,8 @@ test('use another profile', async () => {
 
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press(`${keys.up}\r`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.press(`${keys.up}\r`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck auth switch
     2> ✔ Which profile? main: olive.owner@example.com at http://127.0.0.1:PORT
     Profile "main" is now in use.
@@ -194,10 +194,10 @@ test('use another profile', async () => {
 })
 
 test('set up completion', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck completion bash > completion.bash && . ./completion.bash')
-  await at.press('refcheck batch run --on-inv\tsk\t', '--on-invalid skip')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck completion bash > completion.bash && . ./completion.bash')
+  await terminal.press('refcheck batch run --on-inv\tsk\t', '--on-invalid skip')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck completion bash > completion.bash && . ./completion.bash
     exit 0
     $ refcheck batch run --on-invalid skip
@@ -205,11 +205,11 @@ test('set up completion', async () => {
 })
 
 test('see the quota', async () => {
-  const at = await startTerminal({ filters: [[/free again in \d+ \w+/g, 'free again in TIME']] })
-  await at.type('refcheck packages list')
-  at.transcript()
-  await at.type('refcheck quota')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal({ filters: [[/free again in \d+ \w+/g, 'free again in TIME']] })
+  await terminal.type('refcheck packages list')
+  terminal.transcript()
+  await terminal.type('refcheck quota')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck quota
     Calls to the service
     60 in 60 s   [#-------------------]  1 used,  59 left, free again in TIME

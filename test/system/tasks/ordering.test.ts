@@ -7,17 +7,17 @@ const person = '--first-name Priya --last-name Shah --email priya@example.com --
 const order = `refcheck request create --package 102 ${person}`
 
 test('order checks on one person, step by step', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck request create --package 101', 'First name')
-  await at.press('Zoë\r', 'Last name')
-  await at.press("O'Brien-Smith\r", 'Email')
-  await at.press('zoe@example.com\r', 'Phone')
-  await at.press('+61 412 345 678\r', 'Position title')
-  await at.press('Nurse\r', 'Referee relationships, item 1')
-  await at.press('direct manager; peer\r', 'item 3')
-  await at.press('\r', 'Date of birth')
-  await at.press('2062-04-30\r', 'is in the future. Keep')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck request create --package 101', 'First name')
+  await terminal.press('Zoë\r', 'Last name')
+  await terminal.press("O'Brien-Smith\r", 'Email')
+  await terminal.press('zoe@example.com\r', 'Phone')
+  await terminal.press('+61 412 345 678\r', 'Position title')
+  await terminal.press('Nurse\r', 'Referee relationships, item 1')
+  await terminal.press('direct manager; peer\r', 'item 3')
+  await terminal.press('\r', 'Date of birth')
+  await terminal.press('2062-04-30\r', 'is in the future. Keep')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     2> ✔ First name (required) Zoë
     2> ✔ Last name (required) O'Brien-Smith
@@ -31,14 +31,14 @@ test('order checks on one person, step by step', async () => {
     2> ? National police check: Date of birth: 2062-04-30 is in the future. Keep
     2> it? (y/N)
   `)
-  await at.press('\r', /Date of birth \(required\) 2062/)
-  await at.press(`${keys.ctrlU}1990-04-30\r`, 'Licence number')
-  await at.press('\r', 'Is volunteer')
-  await at.press('no\r', 'Previous names, item 1')
-  await at.press('\r', 'none at all?')
-  await at.press('y\r', 'street (part 1 of 5)')
-  await at.press('12 High Street\r', 'suburb (part 2 of 5)')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('\r', /Date of birth \(required\) 2062/)
+  await terminal.press(`${keys.ctrlU}1990-04-30\r`, 'Licence number')
+  await terminal.press('\r', 'Is volunteer')
+  await terminal.press('no\r', 'Previous names, item 1')
+  await terminal.press('\r', 'none at all?')
+  await terminal.press('y\r', 'street (part 1 of 5)')
+  await terminal.press('12 High Street\r', 'suburb (part 2 of 5)')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     2> ✔ First name (required) Zoë
     2> ✔ Last name (required) O'Brien-Smith
@@ -61,13 +61,13 @@ test('order checks on one person, step by step', async () => {
     2> ? National police check: Residential address, suburb (part 2 of 5)
     2> Press Enter to leave this part out. Up arrow: back.
   `)
-  await at.press('Carlton\r', 'state')
-  await at.press('VIC\r', 'postcode')
-  await at.press('3053\r', 'country')
-  await at.press('Australia\r', 'Years of history')
-  await at.press('5\r', 'Annual income')
-  await at.press('85000.5\r', 'Is everything correct so far?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('Carlton\r', 'state')
+  await terminal.press('VIC\r', 'postcode')
+  await terminal.press('3053\r', 'country')
+  await terminal.press('Australia\r', 'Years of history')
+  await terminal.press('5\r', 'Annual income')
+  await terminal.press('85000.5\r', 'Is everything correct so far?')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> ✔ National police check: Residential address, state (part 3 of 5) VIC
     2> ✔ National police check: Residential address, postcode (part 4 of 5) 3053
     2> ✔ National police check: Residential address, country (part 5 of 5) Australia
@@ -93,8 +93,8 @@ test('order checks on one person, step by step', async () => {
 
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press('\r', 'Is everything correct?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('\r', 'Is everything correct?')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> National police check          Licence number         not given
     2> National police check          Is volunteer           no
     2> National police check          Previous names         none
@@ -120,8 +120,8 @@ test('order checks on one person, step by step', async () => {
 
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press('\r', '(y/N)')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('\r', '(y/N)')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> National police check          Licence number         not given
     2> National police check          Is volunteer           no
     2> National police check          Previous names         none
@@ -142,8 +142,8 @@ test('order checks on one person, step by step', async () => {
     2> ? Order 101 Standard employment screen for Zoë O'Brien-Smith (zoe@example.com)
     2> at 127.0.0.1:PORT as olive.owner@example.com? (y/N)
   `)
-  await at.press('y\r')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('y\r')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> FOR                    FIELD                ANSWER
     2> National police check  Residential address  street: 12 High Street; suburb:
     2>                                             Carlton; state: VIC; postcode: 3053;
@@ -169,20 +169,20 @@ test('order checks on one person, step by step', async () => {
     exit 0
     $
   `)
-  expect(at.sandbox.requests()).toMatchObject([{ package_id: 101, recipient: { first_name: 'Zoë' } }])
+  expect(terminal.sandbox.requests()).toMatchObject([{ package_id: 101, recipient: { first_name: 'Zoë' } }])
 })
 
 test('correct an answer before ordering', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck request create --package 102', 'First name')
-  await at.press('Pria\r', 'Last name')
-  await at.press(keys.up, /First name \(required\) Pria/)
-  await at.press(`${keys.ctrlU}Priya\r`, /Last name \(required\)/)
-  await at.press('Shah\r', 'Email')
-  await at.press('priya@example.com\r', 'Phone')
-  await at.press('+61412345678\r', 'Is everything correct?')
-  await at.press(`${keys.down}\r`, 'Change which answer?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck request create --package 102', 'First name')
+  await terminal.press('Pria\r', 'Last name')
+  await terminal.press(keys.up, /First name \(required\) Pria/)
+  await terminal.press(`${keys.ctrlU}Priya\r`, /Last name \(required\)/)
+  await terminal.press('Shah\r', 'Email')
+  await terminal.press('priya@example.com\r', 'Phone')
+  await terminal.press('+61412345678\r', 'Is everything correct?')
+  await terminal.press(`${keys.down}\r`, 'Change which answer?')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> ✔ First name (required) Pria
     2> ✔ Last name (required) (back)
     2> ✔ First name (required) Priya
@@ -208,12 +208,12 @@ test('correct an answer before ordering', async () => {
 
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press('Last', /Change which answer\? Last/)
-  await at.press('\r', /\? Last name \(required\) Shah/)
-  await at.press(`${keys.ctrlU}Rao\r`, /Last name +Rao[^]*Is everything correct\?/)
-  await at.press('\r', '(y/N)')
-  await at.press('y\r')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('Last', /Change which answer\? Last/)
+  await terminal.press('\r', /\? Last name \(required\) Shah/)
+  await terminal.press(`${keys.ctrlU}Rao\r`, /Last name +Rao[^]*Is everything correct\?/)
+  await terminal.press('\r', '(y/N)')
+  await terminal.press('y\r')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     2> Recipient  Phone       +61412345678
 
     2> ✔ Is everything correct? Change an answer
@@ -242,12 +242,12 @@ test('correct an answer before ordering', async () => {
 })
 
 test('cancel an order in the middle, and continue it later', async () => {
-  const at = await startTerminal()
-  await at.type('refcheck request create --package 102', 'First name')
-  await at.press('Priya\r', 'Last name')
-  await at.press('Shah\r', 'Email')
-  await at.press(keys.ctrlC)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type('refcheck request create --package 102', 'First name')
+  await terminal.press('Priya\r', 'Last name')
+  await terminal.press('Shah\r', 'Email')
+  await terminal.press(keys.ctrlC)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     2> ✔ First name (required) Priya
     2> ✔ Last name (required) Shah
@@ -258,12 +258,12 @@ test('cancel an order in the middle, and continue it later', async () => {
     exit 130
     $
   `)
-  await at.type('refcheck request create --resume', 'Email')
-  await at.press('priya@example.com\r', 'Phone')
-  await at.press('+61412345678\r', 'Is everything correct?')
-  await at.press('\r', '(y/N)')
-  await at.press('y\r')
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.type('refcheck request create --resume', 'Email')
+  await terminal.press('priya@example.com\r', 'Phone')
+  await terminal.press('+61412345678\r', 'Is everything correct?')
+  await terminal.press('\r', '(y/N)')
+  await terminal.press('y\r')
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Priya Shah, 102 Identity check only, 2 answers,
     2> YYYY-MM-DD HH:MM +00:00
@@ -292,13 +292,13 @@ test('cancel an order in the middle, and continue it later', async () => {
 })
 
 test('order nothing by an accidental Enter', async () => {
-  const at = await startTerminal()
-  await at.type(order, 'Is everything correct?')
+  const terminal = await startTerminal()
+  await terminal.type(order, 'Is everything correct?')
   // Three keys at the same time: the last question is not shown yet when they are pressed.
-  await at.press('\r\r\r', '(y/N)')
-  await at.press('\r', /Is everything correct\?/)
-  await at.press(keys.ctrlC)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.press('\r\r\r', '(y/N)')
+  await terminal.press('\r', /Is everything correct\?/)
+  await terminal.press(keys.ctrlC)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
     ail priya@example.com --phone +61412345678
 
@@ -336,20 +336,20 @@ test('order nothing by an accidental Enter', async () => {
     exit 130
     $
   `)
-  expect(at.sandbox.requests()).toEqual([])
+  expect(terminal.sandbox.requests()).toEqual([])
 })
 
 test('see that a person was ordered before', async () => {
-  const at = await startTerminal()
-  await at.type(`${order} --yes`)
-  at.transcript()
-  await at.type('refcheck request create --package 102', 'First name')
-  await at.press('Priya\r', 'Last name')
-  await at.press('Shah\r', 'Email')
-  await at.press('priya@example.com\r', 'Phone')
-  await at.press('+61412345678\r', 'Leave')
-  await at.press(`${keys.down}\r`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type(`${order} --yes`)
+  terminal.transcript()
+  await terminal.type('refcheck request create --package 102', 'First name')
+  await terminal.press('Priya\r', 'Last name')
+  await terminal.press('Shah\r', 'Email')
+  await terminal.press('priya@example.com\r', 'Phone')
+  await terminal.press('+61412345678\r', 'Leave')
+  await terminal.press(`${keys.down}\r`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     2> ✔ First name (required) Priya
     2> ✔ Last name (required) Shah
@@ -367,9 +367,9 @@ test('see that a person was ordered before', async () => {
 })
 
 test('order by one command line', async () => {
-  const at = await startTerminal()
-  await at.type(`${order} --yes`)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  const terminal = await startTerminal()
+  await terminal.type(`${order} --yes`)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
     ail priya@example.com --phone +61412345678 --yes
     created  REQUEST_1                             RECEIVED

@@ -7,13 +7,13 @@ const header = 'first_name,last_name,email,phone'
 const run = 'refcheck batch run people.csv --package 102 --yes --quiet'
 
 test('decide whether a held row is another person', async () => {
-  const at = await startTerminal()
-  at.write(
+  const terminal = await startTerminal()
+  terminal.write(
     'people.csv',
     `${header}\nAnna,Müller,anna.mueller@example.com,+491512345678\nAnna,Mueller,anna.m@example.com,+491512345678\n`,
   )
-  await at.type(run, 'Is this one person?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.type(run, 'Is this one person?')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
 
     2> Anna Mueller (line 3) of people.csv is held (1 of 1)
@@ -28,9 +28,9 @@ test('decide whether a held row is another person', async () => {
 
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press(`${keys.down}\r`)
-  expect(at.keysPressed()).toBe(2)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.press(`${keys.down}\r`)
+  expect(terminal.keysPressed()).toBe(2)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
 
     2> Anna Mueller (line 3) of people.csv is held (1 of 1)
@@ -53,19 +53,19 @@ test('decide whether a held row is another person', async () => {
     exit 0
     $
   `)
-  expect(at.sandbox.requests()).toHaveLength(2)
+  expect(terminal.sandbox.requests()).toHaveLength(2)
 })
 
 test('reconcile orders with an unknown outcome', async () => {
-  const at = await startTerminal({ filters: [[/\b\d\d:\d\d:\d\d\b/g, 'HH:MM:SS']] })
-  at.write(
+  const terminal = await startTerminal({ filters: [[/\b\d\d:\d\d:\d\d\b/g, 'HH:MM:SS']] })
+  terminal.write(
     'people.csv',
     `${header}\nMei,Ito,mei+cut-after@example.com,+61400000001\nJo,Ray,jo+cut-before@example.com,+61400000002\n`,
   )
-  await at.type(run)
-  at.transcript()
-  await at.type('refcheck batch reconcile', 'They have it')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.type(run)
+  terminal.transcript()
+  await terminal.type('refcheck batch reconcile', 'They have it')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     people.csv, 102 Identity check only
 
     2  unknown
@@ -91,13 +91,13 @@ test('reconcile orders with an unknown outcome', async () => {
     2> Nothing is done.
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press(`${keys.down}\r`, 'Id of their request')
+  await terminal.press(`${keys.down}\r`, 'Id of their request')
   // Pasting the id is not counted, and Enter is the third key.
-  await at.type(at.sandbox.requests()[0]?.request_id ?? '', /for Jo Ray[\s\S]+They have it/)
-  expect(at.keysPressed() + 1).toBe(3)
-  await at.press(`${keys.down}${keys.down}${keys.down}\r`)
-  expect(at.keysPressed()).toBe(4)
-  expect(at.transcript()).toMatchInlineSnapshot(`
+  await terminal.type(terminal.sandbox.requests()[0]?.request_id ?? '', /for Jo Ray[\s\S]+They have it/)
+  expect(terminal.keysPressed() + 1).toBe(3)
+  await terminal.press(`${keys.down}${keys.down}${keys.down}\r`)
+  expect(terminal.keysPressed()).toBe(4)
+  expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
 
     2> Mei Ito (line 2) of people.csv may have been ordered (1 of 2)
@@ -124,5 +124,5 @@ test('reconcile orders with an unknown outcome', async () => {
     exit 0
     $
   `)
-  expect(at.sandbox.requests()).toHaveLength(1)
+  expect(terminal.sandbox.requests()).toHaveLength(1)
 })

@@ -37,8 +37,8 @@ test('a plan code that is in use is replaced by another one', async () => {
     paths: { config: data, data },
     random: systemRandom,
   })
-  const drawn = [1, 1, 2].map((byte) => Buffer.alloc(8, byte))
-  const random = { ...systemRandom, bytes: (count: number) => drawn.shift() ?? systemRandom.bytes(count) }
+  const codeBytes = [1, 1, 2].map((byte) => Buffer.alloc(8, byte))
+  const random = { ...systemRandom, bytes: (count: number) => codeBytes.shift() ?? systemRandom.bytes(count) }
   const ports = { plans, clock: new ManualClock(), random: systemRandom, owner }
   const codes = [
     await addPlan({ ...ports, random }, what, 'a'),

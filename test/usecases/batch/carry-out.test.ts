@@ -3,17 +3,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noLimit, addBatch } from './runner.ts'
 import {
   expectFree,
-  idOf,
+  createId,
   memoryStore,
   packages,
   packagesOf,
   requestFor,
-  runnerOf,
+  createRunner,
   sendRow,
   sentAt,
-  unknownRows,
+  addUnknownRows,
 } from './unknown-rows.ts'
-import { clientError, lost, taken } from '../request/answers.ts'
+import { clientError, lostAnswer, accept } from '../request/answers.ts'
 import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
@@ -28,12 +28,12 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type World = NonNullable<Parameters<typeof runnerOf>[1]>
+type World = NonNullable<Parameters<typeof createRunner>[1]>
 
 /** Runs a batch, by default with two rows, and returns the steps in their order. */
 async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
   const batch = given ?? (await addBatch(store, { rows: orderRows(2) }))
-  const runner = runnerOf(store, { ...world, api: { ...packages, ...world.api } })
+  const runner = createRunner(store, { ...world, api: { ...packages, ...world.api } })
   const steps: string[] = []
   const done = await reconcileAndSend(runner.ports, batch.id, {
     ...noLimit,
@@ -57,11 +57,11 @@ async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {
   return { done, steps, states, sent: runner.api.sent.length, ...runner, batch }
 }
 
-const both = [taken(idOf(1)), taken(idOf(2))]
+const answers = [accept(createId(1)), accept(createId(2))]
 
 describe('a run', () => {
   test('sends the pending rows and then writes the results', async () => {
-    const { done, steps, states, events } = await runBatch({ creates: both })
+    const { done, steps, states, events } = await runBatch({ creates: answers })
     // Without unknown rows there is no health check.
     expect(events.map(({ name }) => name)).toEqual(['row', 'row'])
     expect(states).toEqual(['accepted', 'accepted'])
@@ -70,7 +70,7 @@ describe('a run', () => {
   })
 
   test('releases the batch at the end, also after an error', async () => {
-    const { batch } = await runBatch({ creates: both })
+    const { batch } = await runBatch({ creates: answers })
     const failing = () => Promise.reject(new TypeError('a fault of ours'))
     const { done } = await runBatch({}, { writeResults: failing }, batch)
     expect(done).toMatchObject({ thrown: { message: 'a fault of ours' } })
@@ -78,7 +78,7 @@ describe('a run', () => {
   })
 
   test('without pending rows sends nothing and does not check the package', async () => {
-    const { batch } = await runBatch({ creates: both })
+    const { batch } = await runBatch({ creates: answers })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
     const options = { shouldCheckPackages: true }
     const { done, steps, sent } = await runBatch({ api: { listPackages } }, options, batch)
@@ -87,7 +87,7 @@ describe('a run', () => {
 
   test('of a single row has the same steps', async () => {
     const { steps } = await runBatch(
-      { creates: [taken()] },
+      { creates: [accept()] },
       {},
       await addBatch(store, { rows: orderRows(1) }),
     )
@@ -97,14 +97,14 @@ describe('a run', () => {
   test('removes a queued batch from the queue, unless the runner is a worker', async () => {
     const batch = await addBatch(store)
     await store.batches.recordQueued(batch.id, sentAt)
-    await runBatch({ creates: [lost] }, { max: 1, isQueued: true }, batch)
+    await runBatch({ creates: [lostAnswer] }, { max: 1, isQueued: true }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
-    await runBatch({ creates: [taken()] }, { max: 1 }, batch)
+    await runBatch({ creates: [accept()] }, { max: 1 }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
     // A batch that is not queued is not changed for this.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
     const fresh = await addBatch(store, { rows: orderRows(1, 40) })
-    expect((await runBatch({ creates: [taken(idOf(9))] }, {}, fresh)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [accept(createId(9))] }, {}, fresh)).states).toEqual(['accepted'])
   })
 
   test('of a batch for another service is refused, and nothing is sent', async () => {
@@ -119,7 +119,7 @@ describe('a run', () => {
     expect(sent).toBe(0)
     // All loopback names of a port are one service.
     const local = await addBatch(store, { baseUrl: 'http://localhost:4010', rows: orderRows(1, 9) })
-    expect((await runBatch({ creates: [taken()] }, {}, local)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [accept()] }, {}, local)).states).toEqual(['accepted'])
   })
 })
 
@@ -137,7 +137,7 @@ describe('one runner per batch', () => {
     const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    const { states, events } = await runBatch({ creates: [taken(idOf(2))] }, {}, batch)
+    const { states, events } = await runBatch({ creates: [accept(createId(2))] }, {}, batch)
     expect(states).toEqual(['unknown', 'accepted'])
     // "After any unknown nothing more is sent until a ping and a read answer well."
     expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
@@ -162,7 +162,7 @@ describe('one runner per batch', () => {
     let released = 0
     const held = { release: () => Promise.resolve(void (released += 1)) }
     store.batches.acquire = () => Promise.reject(new Error('it is held already'))
-    expect((await runBatch({ creates: [taken()] }, { lease: held }, batch)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [accept()] }, { lease: held }, batch)).states).toEqual(['accepted'])
     expect(released).toBe(1)
   })
 
@@ -172,7 +172,7 @@ describe('one runner per batch', () => {
     if (row !== undefined) await sendRow(store, row, 'in flight')
     Object.defineProperty(store.batches, 'isShared', { value: true })
     const { states } = await runBatch(
-      { creates: [taken(idOf(2))], ledger: { recover: () => Promise.resolve([]) } },
+      { creates: [accept(createId(2))], ledger: { recover: () => Promise.resolve([]) } },
       { max: 1 },
       batch,
     )
@@ -182,10 +182,10 @@ describe('one runner per batch', () => {
 
 describe('the package', () => {
   const down = () => Promise.reject(new UnavailableError('down'))
-  const gone = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), packageSchema: down } }
+  const packageGone = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), packageSchema: down } }
 
   test('that is gone halts the batch before anything is sent, and the hint names `batch move`', async () => {
-    const { done, states, sent, steps, batch } = await runBatch(gone, { shouldCheckPackages: true })
+    const { done, states, sent, steps, batch } = await runBatch(packageGone, { shouldCheckPackages: true })
     expect({ states, sent }).toEqual({ states: ['pending', 'pending'], sent: 0 })
     const hint = expect.stringContaining(`refcheck batch move ${batch.id} --package 13`) as string
     expect(done).toMatchObject({ failure: { code: 'not_found', hint } })
@@ -195,13 +195,13 @@ describe('the package', () => {
   })
 
   test('is not checked without shouldCheckPackages', async () => {
-    expect((await runBatch({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
+    expect((await runBatch({ ...packageGone, creates: answers })).states).toEqual(['accepted', 'accepted'])
   })
 
   test('that can be ordered again removes the earlier halt', async () => {
     const batch = await addBatch(store, { rows: orderRows(1) })
-    expect((await runBatch(gone, { shouldCheckPackages: true }, batch)).sent).toBe(0)
-    await runBatch({ creates: [taken()] }, { shouldCheckPackages: true }, batch)
+    expect((await runBatch(packageGone, { shouldCheckPackages: true }, batch)).sent).toBe(0)
+    await runBatch({ creates: [accept()] }, { shouldCheckPackages: true }, batch)
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
 
@@ -214,23 +214,23 @@ describe('the package', () => {
   })
 
   test('that cannot be checked halts the batch; an error of the store is thrown', async () => {
-    const away = await runBatch({ api: { listPackages: down } }, { shouldCheckPackages: true })
-    expect({ done: away.done, sent: away.sent }).toMatchObject({
+    const unreachable = await runBatch({ api: { listPackages: down } }, { shouldCheckPackages: true })
+    expect({ done: unreachable.done, sent: unreachable.sent }).toMatchObject({
       done: { failure: { code: 'unavailable' } },
       sent: 0,
     })
     const disk = new IoError('no space is left')
     store.waiting.recordLikelySuccessors = () => Promise.reject(disk)
-    const { done } = await runBatch({}, { shouldCheckPackages: true }, away.batch)
+    const { done } = await runBatch({}, { shouldCheckPackages: true }, unreachable.batch)
     expect(done).toEqual({ thrown: disk })
   })
 })
 
 describe('automatic reconciliation', () => {
-  const named = { listUnmatchedIds: () => Promise.resolve([idOf(1)]) }
+  const namingOptions = { listUnmatchedIds: () => Promise.resolve([createId(1)]) }
 
   test('takes place at the start and at the end of a run, before the results are written', async () => {
-    const { batch } = await unknownRows(store, { rows: orderRows(2) })
+    const { batch } = await addUnknownRows(store, { rows: orderRows(2) })
     const found: unknown[] = []
     const { steps } = await runBatch({}, { onReconciled: (each) => found.push(each) }, batch)
     expect(steps).toEqual(['look', 'start 0', 'look', 'write 0'])
@@ -238,34 +238,34 @@ describe('automatic reconciliation', () => {
   })
 
   test('accepts a row that an event proves before anything is sent', async () => {
-    const { batch } = await unknownRows(store)
+    const { batch } = await addUnknownRows(store)
     const { states, done } = await runBatch(
-      { reads: { [idOf(1)]: requestFor(1) }, signal: new AbortController().signal },
-      named,
+      { reads: { [createId(1)]: requestFor(1) }, signal: new AbortController().signal },
+      namingOptions,
       batch,
     )
     expect({ states, done }).toMatchObject({ states: ['accepted'], done: { failure: undefined } })
   })
 
   test('reconciles a dropped row like an unknown one', async () => {
-    const { batch, rows } = await unknownRows(store)
+    const { batch, rows } = await addUnknownRows(store)
     const decision = { by: 'a person', why: 'nobody knows' }
     for (const row of rows)
       await store.ledger.move(row, { to: 'dropped', at: sentAt, reason: 'dropped', decision })
-    const { states } = await runBatch({ reads: { [idOf(1)]: requestFor(1) } }, named, batch)
+    const { states } = await runBatch({ reads: { [createId(1)]: requestFor(1) } }, namingOptions, batch)
     expect(states).toEqual(['accepted'])
   })
 
   test('does not stop the run if the service is unreachable; an error of the store is thrown', async () => {
-    const { batch } = await unknownRows(store)
-    const away = (error: Error) => runBatch({ reads: { [idOf(1)]: error } }, named, batch)
-    expect((await away(new UnavailableError('down'))).done).toMatchObject({
+    const { batch } = await addUnknownRows(store)
+    const unreachable = (error: Error) => runBatch({ reads: { [createId(1)]: error } }, namingOptions, batch)
+    expect((await unreachable(new UnavailableError('down'))).done).toMatchObject({
       failure: { code: 'outcome_unknown' },
     })
     const disk = new IoError('no space is left')
-    expect((await away(disk)).done).toEqual({ thrown: disk })
+    expect((await unreachable(disk)).done).toEqual({ thrown: disk })
     const surprise = new TypeError('a fault of ours')
-    expect((await away(surprise)).done).toEqual({ thrown: surprise })
+    expect((await unreachable(surprise)).done).toEqual({ thrown: surprise })
   })
 
   test('leads to a health check before the next row if an outcome stays unknown', async () => {
@@ -282,7 +282,7 @@ describe('automatic reconciliation', () => {
   })
 
   test('makes no health check if no rows are left to send', async () => {
-    const { batch } = await unknownRows(store)
+    const { batch } = await addUnknownRows(store)
     const ping = () => Promise.reject(new ForbiddenError('no longer a member'))
     const { done } = await runBatch({ api: { ping } }, {}, batch)
     expect(done).toMatchObject({ failure: { message: '1 row may or may not have been ordered' } })
@@ -291,17 +291,17 @@ describe('automatic reconciliation', () => {
 })
 
 describe('another organisation', () => {
-  const started = async (userEmail = 'starter@example.com') =>
+  const addBatchOfOther = async (userEmail = 'starter@example.com') =>
     addBatch(store, { rows: orderRows(2), userEmail })
 
   test('is refused before anything is sent', async () => {
-    const batch = await started()
+    const batch = await addBatchOfOther()
     const { done, sent, steps } = await runBatch({}, {}, batch)
     expect({ done, sent, steps }).toMatchObject({ done: { thrown: { code: 'usage' } }, sent: 0, steps: [] })
   })
 
   test('is not detected if the service fails: the batch halts and nothing is sent', async () => {
-    const batch = await started()
+    const batch = await addBatchOfOther()
     const down = new UnavailableError('down')
     const { done, sent } = await runBatch({ api: { listUsers: () => Promise.reject(down) } }, {}, batch)
     expect({ done, sent }).toMatchObject({ done: { failure: { code: 'unavailable' } }, sent: 0 })
@@ -309,13 +309,13 @@ describe('another organisation', () => {
   })
 
   test('is not assumed if the user confirms that the owner of the batch has left', async () => {
-    const batch = await started()
+    const batch = await addBatchOfOther()
     const asked: string[] = []
     const confirmStarterLeft = ({ userEmail }: { userEmail: string }) => {
       asked.push(userEmail)
       return Promise.resolve(true)
     }
-    const { states } = await runBatch({ creates: both }, { confirmStarterLeft }, batch)
+    const { states } = await runBatch({ creates: answers }, { confirmStarterLeft }, batch)
     expect({ states, asked }).toEqual({ states: ['accepted', 'accepted'], asked: ['starter@example.com'] })
   })
 })
@@ -335,7 +335,7 @@ describe('the end of a run', () => {
     const stop = new AbortController()
     const create = () => {
       stop.abort()
-      return lost
+      return lostAnswer
     }
     const { done, steps, batch } = await runBatch({ creates: [create], signal: stop.signal })
     expect(done).toMatchObject({ failure: { code: 'interrupted' } })
@@ -350,8 +350,8 @@ describe('the end of a run', () => {
       writeResults: () => Promise.reject(disk),
       onResultsWriteError: (error: Error) => events.push(error),
     }
-    const whole = await runBatch({ creates: both }, options)
-    expect(whole.done).toMatchObject({
+    const result = await runBatch({ creates: answers }, options)
+    expect(result.done).toMatchObject({
       failure: { code: 'io', message: 'the results file was not written: no space is left' },
       batch: { resultsFile: undefined },
     })
@@ -364,9 +364,9 @@ describe('the end of a run', () => {
     expect(halted.done).toMatchObject({ failure: { code: 'forbidden' } })
     // A people file that the user changed meanwhile is not a failure of the run.
     const changed = new InvalidInputError('line 3 has changed')
-    const written = { ...options, writeResults: () => Promise.reject(changed) }
+    const optionsOfChangedFile = { ...options, writeResults: () => Promise.reject(changed) }
     const fresh = await addBatch(store, { rows: orderRows(1, 50) })
-    const { done } = await runBatch({ creates: [taken(idOf(50))] }, written, fresh)
+    const { done } = await runBatch({ creates: [accept(createId(50))] }, optionsOfChangedFile, fresh)
     expect(done).toMatchObject({ failure: undefined })
     expect(events).toEqual([disk, changed])
   })
@@ -374,22 +374,22 @@ describe('the end of a run', () => {
   test('names the results file only if it was written', async () => {
     const resultsFile = '/nowhere/people.results.csv'
     const batch = await addBatch(store, { rows: orderRows(1), resultsFile })
-    const { done } = await runBatch({ creates: [taken()] }, {}, batch)
+    const { done } = await runBatch({ creates: [accept()] }, {}, batch)
     expect(done).toMatchObject({ batch: { resultsFile } })
-    const none = await runBatch({}, { writeResults: () => Promise.resolve(false) }, batch)
-    expect(none.done).toMatchObject({ batch: { resultsFile: undefined }, failure: undefined })
+    const unwritten = await runBatch({}, { writeResults: () => Promise.resolve(false) }, batch)
+    expect(unwritten.done).toMatchObject({ batch: { resultsFile: undefined }, failure: undefined })
   })
 
   test('names the first rows that need a decision', async () => {
     const rows = [...orderRows(2), { ...orderRow(3, 'PERSON1@example.com') }]
     const batch = await addBatch(store, { rows })
-    const { done } = await runBatch({ creates: [taken(idOf(1)), lost] }, {}, batch)
+    const { done } = await runBatch({ creates: [accept(createId(1)), lostAnswer] }, {}, batch)
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown', order: { batchId: batch.id, row: 2 } } })
     const empty = { packageId: undefined, email: undefined, field: undefined, matchesRow: undefined }
     const invalid: NewRow = { row: 2, state: 'invalid', reason: 'phone is required', ...empty }
     const again = await addBatch(store, { rows: [...orderRows(1), invalid] })
     const nothing = await runBatch({}, {}, again)
-    const order = { batchId: batch.id, row: 1, requestId: idOf(1), match: 'exact' }
+    const order = { batchId: batch.id, row: 1, requestId: createId(1), match: 'exact' }
     expect(nothing.done).toMatchObject({ failure: { code: 'duplicate', order } })
     const anne = orderRow(1, 'new@example.com')
     const recipient = { ...personOf('person1@example.com'), first_name: 'Anne' }

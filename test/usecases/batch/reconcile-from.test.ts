@@ -10,19 +10,19 @@ import { reconcileByEvidence, reconcileByDecision } from '../../../src/usecases/
 import { startBatch } from '../../../src/usecases/batch/start.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
-import { taken } from '../request/answers.ts'
+import { accept } from '../request/answers.ts'
 import { addBatch } from './runner.ts'
 import {
-  idOf,
-  later,
+  createId,
+  clockAfterMinutes,
   memoryStore,
   packages,
   peopleFile,
   requestFor,
-  runnerOf,
+  createRunner,
   sendRow,
   sentAt,
-  unknownRows,
+  addUnknownRows,
 } from './unknown-rows.ts'
 
 let store: Store
@@ -37,7 +37,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const eventOf = (requestId: string): ReceivedEvent => ({
+const createEvent = (requestId: string): ReceivedEvent => ({
   receivedAt: sentAt,
   body: Buffer.from('{}'),
   signature: 'a'.repeat(64),
@@ -47,43 +47,43 @@ const eventOf = (requestId: string): ReceivedEvent => ({
   oddity: undefined,
 })
 
-const knows = (...rows: number[]) => ({
-  reads: Object.fromEntries(rows.map((row) => [idOf(row), requestFor(row)])),
+const serviceWithRequests = (...rows: number[]) => ({
+  reads: Object.fromEntries(rows.map((row) => [createId(row), requestFor(row)])),
 })
-const everything = { batchId: undefined, ids: undefined }
+const allUnmatched = { batchId: undefined, ids: undefined }
 
 describe('the ids that batch reconcile uses', () => {
   test('are those in the webhook inbox that belong to no row', async () => {
-    const { batch } = await unknownRows(store)
-    await store.inbox.add([eventOf(idOf(1))], false)
-    const found = await reconcileByEvidence(runnerOf(store, knows(1)).ports, everything)
-    expect(found).toMatchObject({ settled: [{ requestId: idOf(1) }], open: [], secondOrders: [] })
+    const { batch } = await addUnknownRows(store)
+    await store.inbox.add([createEvent(createId(1))], false)
+    const found = await reconcileByEvidence(createRunner(store, serviceWithRequests(1)).ports, allUnmatched)
+    expect(found).toMatchObject({ settled: [{ requestId: createId(1) }], open: [], secondOrders: [] })
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
   test('are those in a file of captured events instead, if it is given', async () => {
-    await unknownRows(store, { rows: orderRows(2) })
-    await store.inbox.add([eventOf(idOf(2))], false)
-    const { ports, api } = runnerOf(store, knows(1))
-    const found = await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })
+    await addUnknownRows(store, { rows: orderRows(2) })
+    await store.inbox.add([createEvent(createId(2))], false)
+    const { ports, api } = createRunner(store, serviceWithRequests(1))
+    const found = await reconcileByEvidence(ports, { batchId: undefined, ids: [createId(1)] })
     expect({ found, read: api.readIds }).toMatchObject({
       found: { settled: [{ submission: { row: 1 } }] },
-      read: [idOf(1)],
+      read: [createId(1)],
     })
   })
 })
 
 describe('the rows that it settles', () => {
   test('are those of all batches, or of the given batch', async () => {
-    const { batch: one } = await unknownRows(store)
-    const { batch: other } = await unknownRows(store, { rows: orderRows(1, 2) })
-    const { ports } = runnerOf(store, knows(1, 2))
-    const found = await reconcileByEvidence(ports, { batchId: other.id, ids: [idOf(1), idOf(2)] })
+    const { batch: one } = await addUnknownRows(store)
+    const { batch: other } = await addUnknownRows(store, { rows: orderRows(1, 2) })
+    const { ports } = createRunner(store, serviceWithRequests(1, 2))
+    const found = await reconcileByEvidence(ports, { batchId: other.id, ids: [createId(1), createId(2)] })
     expect(found).toMatchObject({ settled: [{ submission: { batchId: other.id } }], open: [] })
     expect(await statesOf(store, one.id)).toEqual(['unknown'])
-    const rest = await reconcileByEvidence(runnerOf(store, knows(1)).ports, {
+    const rest = await reconcileByEvidence(createRunner(store, serviceWithRequests(1)).ports, {
       batchId: undefined,
-      ids: [idOf(1)],
+      ids: [createId(1)],
     })
     expect(rest).toMatchObject({ settled: [{ submission: { batchId: one.id } }] })
   })
@@ -91,23 +91,28 @@ describe('the rows that it settles', () => {
   test('include a row in flight of a process that died', async () => {
     await beginOne(store.ledger, 'person1@example.com')
     const row = requestFor(1, { requester: { email: 'member@example.com' } })
-    const { ports } = runnerOf(store, { reads: { [idOf(1)]: row } })
-    expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
+    const { ports } = createRunner(store, { reads: { [createId(1)]: row } })
+    expect(
+      (await reconcileByEvidence(ports, { batchId: undefined, ids: [createId(1)] })).settled,
+    ).toHaveLength(1)
   })
 
   test('an unknown batch is an error', async () => {
-    const { ports } = runnerOf(store)
+    const { ports } = createRunner(store)
     await expect(reconcileByEvidence(ports, { batchId: 'nowhere', ids: [] })).rejects.toMatchObject({
       code: 'not_found',
     })
   })
 
   test('include dropped rows', async () => {
-    const { batch, rows } = await unknownRows(store)
+    const { batch, rows } = await addUnknownRows(store)
     const decision = { by: 'a person', why: 'nobody knows' }
     for (const row of rows)
       await store.ledger.move(row, { to: 'dropped', at: sentAt, reason: 'dropped', decision })
-    await reconcileByEvidence(runnerOf(store, knows(1)).ports, { batchId: undefined, ids: [idOf(1)] })
+    await reconcileByEvidence(createRunner(store, serviceWithRequests(1)).ports, {
+      batchId: undefined,
+      ids: [createId(1)],
+    })
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 })
@@ -116,84 +121,88 @@ test('an unmatched request for a person who was ordered with this store is repor
   const batch = await addBatch(store, { rows: orderRows(1) })
   const [row] = await rowsOf(store, batch.id)
   if (row !== undefined)
-    await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
-  const unmatched = requestFor(1, { request_id: idOf(9) })
-  const { ports } = runnerOf(store, { reads: { [idOf(9)]: unmatched } })
-  const { secondOrders } = await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(9)] })
+    await sendRow(store, row, { to: 'accepted', requestId: createId(1), requestStatus: 'RECEIVED' })
+  const unmatched = requestFor(1, { request_id: createId(9) })
+  const { ports } = createRunner(store, { reads: { [createId(9)]: unmatched } })
+  const { secondOrders } = await reconcileByEvidence(ports, { batchId: undefined, ids: [createId(9)] })
   expect(secondOrders).toEqual([
     {
-      requestId: idOf(9),
+      requestId: createId(9),
       createdAt: unmatched.created_at,
-      order: { requestId: idOf(1), batchId: batch.id, row: 1 },
+      order: { requestId: createId(1), batchId: batch.id, row: 1 },
     },
   ])
 })
 
 describe('the results file', () => {
-  const results = () => readFileSync(join(folder, 'people.results.csv'), 'utf8')
+  const readResults = () => readFileSync(join(folder, 'people.results.csv'), 'utf8')
   const reconcileAll = (batchId?: string) =>
-    reconcileByEvidence(runnerOf(store, knows(1)).ports, { batchId, ids: [idOf(1)] })
+    reconcileByEvidence(createRunner(store, serviceWithRequests(1)).ports, { batchId, ids: [createId(1)] })
 
   test('contains rows that were settled by evidence and by a decision', async () => {
-    await unknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
+    await addUnknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
     await reconcileAll()
-    expect(results()).toContain(`accepted,${idOf(1)},RECEIVED`)
-    expect(results()).toContain('unknown,')
+    expect(readResults()).toContain(`accepted,${createId(1)},RECEIVED`)
+    expect(readResults()).toContain('unknown,')
     const [batch] = await store.batches.list()
-    await reconcileByDecision(runnerOf(store, knows(1)).ports, {
+    await reconcileByDecision(createRunner(store, serviceWithRequests(1)).ports, {
       batchId: batch?.id ?? '',
       row: 2,
       answer: { kind: 'leave' },
       reason: undefined,
     })
-    expect(results()).toContain('dropped,')
+    expect(readResults()).toContain('dropped,')
   })
 
   test('is not written if the people file has changed', async () => {
     const file = peopleFile(folder)
-    await unknownRows(store, file)
+    await addUnknownRows(store, file)
     writeFileSync(file.path ?? '', 'first_name\nBob\n')
     expect((await reconcileAll()).settled).toHaveLength(1)
-    expect(results).toThrow('ENOENT')
+    expect(readResults).toThrow('ENOENT')
   })
 
   test('is not written if nothing was settled', async () => {
-    await unknownRows(store, peopleFile(folder))
-    await reconcileByEvidence(runnerOf(store).ports, { batchId: undefined, ids: [] })
-    expect(results).toThrow('ENOENT')
+    await addUnknownRows(store, peopleFile(folder))
+    await reconcileByEvidence(createRunner(store).ports, { batchId: undefined, ids: [] })
+    expect(readResults).toThrow('ENOENT')
   })
 
   test('that cannot be written is reported, and what was reconciled stays', async () => {
-    const { batch } = await unknownRows(store, {
+    const { batch } = await addUnknownRows(store, {
       ...peopleFile(folder),
       resultsFile: join(folder, 'gone', 'people.results.csv'),
     })
-    const { ports, batchEvents } = runnerOf(store, knows(1))
-    expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
+    const { ports, batchEvents } = createRunner(store, serviceWithRequests(1))
+    expect(
+      (await reconcileByEvidence(ports, { batchId: undefined, ids: [createId(1)] })).settled,
+    ).toHaveLength(1)
     expect(batchEvents).toMatchObject([{ name: 'results-unwritten', batchId: undefined }])
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
   test('is not written if the rows cannot be read, and the error is thrown', async () => {
-    await unknownRows(store, peopleFile(folder))
+    await addUnknownRows(store, peopleFile(folder))
     const surprise = new TypeError('a fault of ours')
-    const { ports } = runnerOf(store, knows(1))
+    const { ports } = createRunner(store, serviceWithRequests(1))
     const rows = () => {
       throw surprise
     }
     Object.assign(ports.batches, { rows })
-    await expect(reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).rejects.toBe(surprise)
+    await expect(reconcileByEvidence(ports, { batchId: undefined, ids: [createId(1)] })).rejects.toBe(
+      surprise,
+    )
   })
 
   test('of a colleague is read before a row is sent again', async () => {
     const file = { ...peopleFile(folder), name: 'people.csv' }
     const colleague = await memoryStore()
     const other = await addBatch(colleague, { ...file, rows: orderRows(1) })
-    const world = { api: packages, creates: [taken(idOf(5))] }
-    expect((await startBatch(runnerOf(colleague, world).ports, other.id, {})).failure).toBeUndefined()
+    const world = { api: packages, creates: [accept(createId(5))] }
+    expect((await startBatch(createRunner(colleague, world).ports, other.id, {})).failure).toBeUndefined()
     await colleague.close()
-    const { batch } = await unknownRows(store, { ...file, resultsFile: join(folder, 'mine.csv') })
-    const { ports, api } = runnerOf(store, { api: packages, clock: later(20) })
+    const { batch } = await addUnknownRows(store, { ...file, resultsFile: join(folder, 'mine.csv') })
+    const { ports, api } = createRunner(store, { api: packages, clock: clockAfterMinutes(20) })
     const answer = { kind: 'order', confirmedEmail: 'person1@example.com' } as const
     const { failure } = await reconcileByDecision(ports, {
       batchId: batch.id,

@@ -3,17 +3,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runThree, addBatch } from './runner.ts'
 import {
   expectFree,
-  idOf,
-  later,
+  createId,
+  clockAfterMinutes,
   memoryStore,
   packages,
   requestFor,
-  runnerOf,
+  createRunner,
   sendRow,
   sentAt,
-  unknownRows,
+  addUnknownRows,
 } from './unknown-rows.ts'
-import { lost, taken } from '../request/answers.ts'
+import { lostAnswer, accept } from '../request/answers.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
@@ -31,10 +31,10 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type World = NonNullable<Parameters<typeof runnerOf>[1]>
+type World = NonNullable<Parameters<typeof createRunner>[1]>
 
 /** Records an answer for row 1 of a file whose rows are all unknown. Returns the results and the calls. */
-async function answer(
+async function record(
   given: ProvidersAnswer | undefined,
   {
     rows = 1,
@@ -45,11 +45,11 @@ async function answer(
     ...world
   }: World & { rows?: number; row?: number; reason?: string; answers?: Answer[]; batchId?: string } = {},
 ) {
-  const id = batchId ?? (await unknownRows(store, { rows: orderRows(rows) })).batch.id
+  const id = batchId ?? (await addUnknownRows(store, { rows: orderRows(rows) })).batch.id
   const changes: Change[] = []
   const prompter = answers && new ScriptedPrompter(answers)
-  const runner = runnerOf(store, {
-    clock: later(20),
+  const runner = createRunner(store, {
+    clock: clockAfterMinutes(20),
     ...(prompter && { prompter }),
     ...world,
     api: { ...packages, ...world.api },
@@ -68,41 +68,44 @@ async function answer(
   return { ...runner, done, changes, states: await statesOf(store, id), id }
 }
 
-const has: ProvidersAnswer = { kind: 'has', requestId: idOf(1) }
-const order = (confirmedEmail?: string): ProvidersAnswer => ({ kind: 'order', confirmedEmail })
-const reading = (changes: Parameters<typeof requestFor>[1] = {}, row = 1) => ({
-  reads: { [idOf(1)]: requestFor(row, changes) },
+const hasRequest: ProvidersAnswer = { kind: 'has', requestId: createId(1) }
+const createOrderAnswer = (confirmedEmail?: string): ProvidersAnswer => ({ kind: 'order', confirmedEmail })
+const withRequest = (changes: Parameters<typeof requestFor>[1] = {}, row = 1) => ({
+  reads: { [createId(1)]: requestFor(row, changes) },
 })
 
 describe('the answer that the provider has a request', () => {
   test('records a request that fits, with the user and the reason', async () => {
-    const { done, changes, states, api, clock } = await answer(has, { ...reading(), clock: later(1) })
+    const { done, changes, states, api, clock } = await record(hasRequest, {
+      ...withRequest(),
+      clock: clockAfterMinutes(1),
+    })
     expect(done).toMatchObject({ failure: undefined, batch: { counts: { accepted: 1 } } })
-    expect({ states, read: api.readIds }).toEqual({ states: ['accepted'], read: [idOf(1)] })
+    expect({ states, read: api.readIds }).toEqual({ states: ['accepted'], read: [createId(1)] })
     expect(changes).toEqual([
       {
         to: 'accepted',
         at: clock.now(),
-        requestId: idOf(1),
+        requestId: createId(1),
         requestStatus: 'RECEIVED',
         decision: {
           by: 'owner@example.com',
-          why: `the provider has it as request ${idOf(1)}; a read showed this row’s order`,
+          why: `the provider has it as request ${createId(1)}; a read showed this row’s order`,
         },
       },
     ])
   })
 
   test('records the given reason', async () => {
-    const { changes } = await answer(has, { ...reading(), reason: 'they wrote on Monday' })
+    const { changes } = await record(hasRequest, { ...withRequest(), reason: 'they wrote on Monday' })
     expect(changes).toMatchObject([
       { decision: { why: 'they wrote on Monday; a read showed this row’s order' } },
     ])
   })
 
   test('shows the differences, which the user confirms', async () => {
-    const { states, changes } = await answer(has, {
-      ...reading({ requester: { email: 'other@example.com' } }),
+    const { states, changes } = await record(hasRequest, {
+      ...withRequest({ requester: { email: 'other@example.com' } }),
       answers: [
         { ask: /Different: another requester\. Record this request for Ana Silva\?$/, confirm: true },
       ],
@@ -111,40 +114,43 @@ describe('the answer that the provider has a request', () => {
     expect(changes).toMatchObject([
       {
         decision: {
-          why: `the provider has it as request ${idOf(1)}; confirmed: another requester`,
+          why: `the provider has it as request ${createId(1)}; confirmed: another requester`,
         },
       },
     ])
   })
 
   test('asks this question as a destructive one', async () => {
-    const graves: unknown[] = []
+    const destructiveFlags: unknown[] = []
     const prompter = new ScriptedPrompter([{ ask: /^Request/, confirm: true }])
     const confirm = prompter.confirm.bind(prompter)
     prompter.confirm = (question) => {
-      graves.push(question.isDestructive)
+      destructiveFlags.push(question.isDestructive)
       return confirm(question)
     }
-    await answer(has, { ...reading({ requester: { email: 'other@example.com' } }), prompter })
-    expect(graves).toEqual([true])
+    await record(hasRequest, { ...withRequest({ requester: { email: 'other@example.com' } }), prompter })
+    expect(destructiveFlags).toEqual([true])
   })
 
   test('does not change the row if the user says no', async () => {
-    const { done, states, changes } = await answer(has, {
-      ...reading({ created_at: '2026-11-21T10:30:00.000Z' }),
+    const { done, states, changes } = await record(hasRequest, {
+      ...withRequest({ created_at: '2026-11-21T10:30:00.000Z' }),
       answers: [{ ask: /Different: created outside the time of the attempt/, confirm: false }],
     })
-    expect(done).toMatchObject({ thrown: { message: `request ${idOf(1)} was not confirmed` } })
+    expect(done).toMatchObject({ thrown: { message: `request ${createId(1)} was not confirmed` } })
     expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
   })
 
   test('is refused without a terminal if there are differences, with the command', async () => {
-    const { done, states } = await answer(has, reading({ requester: { email: 'other@example.com' } }))
+    const { done, states } = await record(
+      hasRequest,
+      withRequest({ requester: { email: 'other@example.com' } }),
+    )
     expect(done).toMatchObject({
       thrown: {
         code: 'usage',
-        message: `request ${idOf(1)} differs from the order of Ana Silva: another requester`,
-        hint: expect.stringContaining(`--row 1 --request-id ${idOf(1)}`) as string,
+        message: `request ${createId(1)} differs from the order of Ana Silva: another requester`,
+        hint: expect.stringContaining(`--row 1 --request-id ${createId(1)}`) as string,
       },
     })
     expect(states).toEqual(['unknown'])
@@ -154,51 +160,54 @@ describe('the answer that the provider has a request', () => {
     const other = await addBatch(store, { rows: orderRows(1, 5) })
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
-      await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
-    const { done, states } = await answer(has, reading())
+      await sendRow(store, row, { to: 'accepted', requestId: createId(1), requestStatus: 'RECEIVED' })
+    const { done, states } = await record(hasRequest, withRequest())
     expect(done).toMatchObject({ thrown: { code: 'duplicate' } })
     expect(states).toEqual(['unknown'])
   })
 
   test('a row that a person decided meanwhile has changed elsewhere', async () => {
-    const { done } = await answer(has, { ...reading(), ledger: { move: () => Promise.resolve(false) } })
+    const { done } = await record(hasRequest, {
+      ...withRequest(),
+      ledger: { move: () => Promise.resolve(false) },
+    })
     expect(done).toMatchObject({
       thrown: { code: 'internal', message: expect.stringContaining('changed') as string },
     })
   })
 
   test('compares an erased row by its fingerprints', async () => {
-    const { batch } = await unknownRows(store)
+    const { batch } = await addUnknownRows(store)
     const rows = store.batches.rows.bind(store.batches)
     store.batches.rows = async function* (...args) {
       for await (const row of rows(...args)) yield { ...row, recipient: undefined }
     }
-    const { states } = await answer(has, { ...reading(), batchId: batch.id })
+    const { states } = await record(hasRequest, { ...withRequest(), batchId: batch.id })
     expect(states).toEqual(['accepted'])
   })
 
   test('is a call within the quota, whose wait is reported in seconds', async () => {
-    const paced: number[] = []
-    const { ports } = runnerOf(store, {
-      ...reading(),
+    const waitSeconds: number[] = []
+    const { ports } = createRunner(store, {
+      ...withRequest(),
       windows: [{ calls: 1, seconds: 60 }],
-      clock: later(20),
+      clock: clockAfterMinutes(20),
     })
-    const { batch } = await unknownRows(store)
+    const { batch } = await addUnknownRows(store)
     await ports.governor.claim('create')
     await reconcileByDecision(
-      { ...ports, onQuotaWait: (seconds) => paced.push(seconds) },
-      { batchId: batch.id, row: 1, answer: has, reason: undefined },
+      { ...ports, onQuotaWait: (seconds) => waitSeconds.push(seconds) },
+      { batchId: batch.id, row: 1, answer: hasRequest, reason: undefined },
     )
-    expect(paced).toHaveLength(1)
-    expect(paced[0]).toBeGreaterThanOrEqual(60)
-    expect(paced[0]).toBeLessThan(70)
+    expect(waitSeconds).toHaveLength(1)
+    expect(waitSeconds[0]).toBeGreaterThanOrEqual(60)
+    expect(waitSeconds[0]).toBeLessThan(70)
   })
 })
 
 describe('the answer to drop the row', () => {
   test('is recorded at once, and nothing is sent', async () => {
-    const { done, states, changes, clock } = await answer({ kind: 'leave' }, { clock: later(1) })
+    const { done, states, changes, clock } = await record({ kind: 'leave' }, { clock: clockAfterMinutes(1) })
     expect(done).toMatchObject({ failure: undefined, batch: { counts: { dropped: 1 } } })
     expect(states).toEqual(['dropped'])
     expect(changes).toEqual([
@@ -212,23 +221,23 @@ describe('the answer to drop the row', () => {
   })
 
   test('records the given reason, and is refused for a dropped row', async () => {
-    const { changes, id } = await answer({ kind: 'leave' }, { reason: 'nobody knows' })
+    const { changes, id } = await record({ kind: 'leave' }, { reason: 'nobody knows' })
     expect(changes).toMatchObject([{ decision: { why: 'nobody knows' } }])
-    const again = await answer({ kind: 'leave' }, { batchId: id })
+    const again = await record({ kind: 'leave' }, { batchId: id })
     expect(again.done).toMatchObject({ thrown: { code: 'internal' } })
   })
 
   test('a row that a person decided meanwhile has changed elsewhere', async () => {
-    const { done } = await answer({ kind: 'leave' }, { ledger: { move: () => Promise.resolve(false) } })
+    const { done } = await record({ kind: 'leave' }, { ledger: { move: () => Promise.resolve(false) } })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
   })
 })
 
 describe('the answer to order the row again', () => {
   test('sends only this row, and records who decided, when and why', async () => {
-    const { done, states, changes, api, clock } = await answer(order(' PERSON1@example.com '), {
+    const { done, states, changes, api, clock } = await record(createOrderAnswer(' PERSON1@example.com '), {
       rows: 2,
-      creates: [taken(idOf(8))],
+      creates: [accept(createId(8))],
     })
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown' }, batch: { holder: undefined } })
     expect({ states, sent: api.sent.length }).toEqual({ states: ['accepted', 'unknown'], sent: 1 })
@@ -246,17 +255,17 @@ describe('the answer to order the row again', () => {
     const batch = await addBatch(store, { rows: orderRows(3) })
     const [, second] = await rowsOf(store, batch.id)
     if (second !== undefined) await sendRow(store, second, { to: 'unknown', reason: 'cut' })
-    const { states, api } = await answer(order('person2@example.com'), {
+    const { states, api } = await record(createOrderAnswer('person2@example.com'), {
       batchId: batch.id,
       row: 2,
       reason: 'they looked twice',
-      creates: [taken(idOf(8))],
+      creates: [accept(createId(8))],
     })
     expect({ states, sent: api.sent.length }).toEqual({ states: ['pending', 'accepted', 'pending'], sent: 1 })
   })
 
   test.each([['somebody@example.com'], ['']])('with another e-mail (%j) sends nothing', async (typed) => {
-    const { done, states, changes } = await answer(order(typed))
+    const { done, states, changes } = await record(createOrderAnswer(typed))
     expect(done).toMatchObject({
       thrown: { code: 'invalid_input', message: 'this is not the e-mail of Ana Silva' },
     })
@@ -267,14 +276,14 @@ describe('the answer to order the row again', () => {
   })
 
   test('is refused within 15 minutes of the attempt, before any question', async () => {
-    const { done, states } = await answer(order(), { clock: later(14), answers: [] })
+    const { done, states } = await record(createOrderAnswer(), { clock: clockAfterMinutes(14), answers: [] })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('15 minutes') as string } })
     expect(states).toEqual(['unknown'])
   })
 
   test('asks for the recipient’s e-mail on a terminal, after a warning', async () => {
-    const { states, batchEvents } = await answer(order(), {
-      creates: [taken(idOf(8))],
+    const { states, batchEvents } = await record(createOrderAnswer(), {
+      creates: [accept(createId(8))],
       answers: [{ ask: 'Type the e-mail of Ana Silva to order again:', type: 'person1@example.com' }],
     })
     expect(states).toEqual(['accepted'])
@@ -282,7 +291,7 @@ describe('the answer to order the row again', () => {
   })
 
   test('does nothing without a terminal and without the e-mail', async () => {
-    const { done, states } = await answer(order())
+    const { done, states } = await record(createOrderAnswer())
     expect(done).toMatchObject({
       thrown: { code: 'usage', hint: 'Nothing was done. Run it again with --confirm-email EMAIL.' },
     })
@@ -290,8 +299,8 @@ describe('the answer to order the row again', () => {
   })
 
   test('is refused while a runner has the batch', async () => {
-    const { batch } = await unknownRows(store)
-    const { done, states } = await answer(order('person1@example.com'), {
+    const { batch } = await addUnknownRows(store)
+    const { done, states } = await record(createOrderAnswer('person1@example.com'), {
       batchId: batch.id,
       ledger: { acquire: () => Promise.resolve(undefined) },
     })
@@ -300,7 +309,7 @@ describe('the answer to order the row again', () => {
   })
 
   test('a row that a person decided meanwhile has changed elsewhere, and nothing is sent', async () => {
-    const { done, api } = await answer(order('person1@example.com'), {
+    const { done, api } = await record(createOrderAnswer('person1@example.com'), {
       ledger: { move: () => Promise.resolve(false) },
     })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
@@ -311,16 +320,16 @@ describe('the answer to order the row again', () => {
     const attempt = await beginOne(store.ledger, 'person1@example.com')
     await store.ledger.move(attempt, { to: 'unknown', at: sentAt, reason: 'cut' })
     const { batchId } = attempt
-    const { done, states } = await answer(order('person1@example.com'), {
+    const { done, states } = await record(createOrderAnswer('person1@example.com'), {
       batchId,
-      creates: [taken(idOf(8))],
+      creates: [accept(createId(8))],
     })
     expect({ done, states }).toMatchObject({ done: { failure: undefined }, states: ['accepted'] })
     await expectFree(store, batchId, 'single')
   })
 
   test('leaves the row unknown if the outcome is unknown again', async () => {
-    const { done, states } = await answer(order('person1@example.com'), { creates: [lost] })
+    const { done, states } = await record(createOrderAnswer('person1@example.com'), { creates: [lostAnswer] })
     expect(states).toEqual(['unknown'])
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown' } })
   })
@@ -330,7 +339,7 @@ describe('the question for the provider’s answer', () => {
   const question = /^Does the provider have a request for Ana Silva \(person1@example\.com\), package 12/
 
   test('names the recipient, and "later" returns the commands for all answers', async () => {
-    const { done, states } = await answer(undefined, {
+    const { done, states } = await record(undefined, {
       answers: [{ ask: question, choose: 'I do not know yet' }],
     })
     expect(states).toEqual(['unknown'])
@@ -343,44 +352,44 @@ describe('the question for the provider’s answer', () => {
   })
 
   test('leads to the chosen action', async () => {
-    const { states } = await answer(undefined, {
+    const { states } = await record(undefined, {
       answers: [{ ask: question, choose: 'Nobody knows: never send it' }],
     })
     expect(states).toEqual(['dropped'])
   })
 
   test('is refused for a row that is not in the batch or is settled', async () => {
-    const { done } = await answer({ kind: 'leave' }, { row: 7 })
+    const { done } = await record({ kind: 'leave' }, { row: 7 })
     expect(done).toMatchObject({
       thrown: { message: expect.stringMatching(/^row 7 is not in batch/) as string },
     })
     const batch = await addBatch(store, { rows: orderRows(2, 7) })
-    const pending = await answer({ kind: 'leave' }, { row: 2, batchId: batch.id })
+    const pending = await record({ kind: 'leave' }, { row: 2, batchId: batch.id })
     expect(pending.done).toMatchObject({
       thrown: { message: 'Ana Silva is pending, not unknown: there is nothing to decide' },
     })
   })
 
   test('can be answered for a dropped row', async () => {
-    const { id } = await answer({ kind: 'leave' })
-    expect((await answer(has, { ...reading(), batchId: id })).states).toEqual(['accepted'])
+    const { id } = await record({ kind: 'leave' })
+    expect((await record(hasRequest, { ...withRequest(), batchId: id })).states).toEqual(['accepted'])
   })
 })
 
 test('an accepted order that could not be recorded is recorded by its request id', async () => {
   const disk = new IoError('no space is left')
   const { end, batch } = await runThree(store, {
-    creates: [taken(idOf(1))],
+    creates: [accept(createId(1))],
     ledger: { moveAndBegin: () => Promise.reject(disk) },
   })
-  const hint = expect.stringContaining(`${batch.id} --row 1 --request-id ${idOf(1)}`) as string
+  const hint = expect.stringContaining(`${batch.id} --row 1 --request-id ${createId(1)}`) as string
   expect(end).toMatchObject({ thrown: { hint } })
-  const { states } = await answer(has, { ...reading(), batchId: batch.id })
+  const { states } = await record(hasRequest, { ...withRequest(), batchId: batch.id })
   expect(states).toEqual(['accepted', 'pending', 'pending'])
 })
 
 test('an unreachable service settles nothing', async () => {
   const down = new UnavailableError('down')
-  const { done, states } = await answer(has, { reads: { [idOf(1)]: down } })
+  const { done, states } = await record(hasRequest, { reads: { [createId(1)]: down } })
   expect({ done, states }).toEqual({ done: { thrown: down }, states: ['unknown'] })
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { memoryStore, runThree } from './runner.ts'
 import { rowsOf } from '../../store/ledger/files.ts'
-import { lost, requestId, taken } from '../request/answers.ts'
+import { lostAnswer, requestId, accept } from '../request/answers.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InvalidInputError, IoError } from '../../../src/errors/kinds.ts'
 import type { ClaimOutcome } from '../../../src/store/ledger/claim.ts'
@@ -16,8 +16,8 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
-const [, two = ''] = ids
-const allTaken = ids.map((id) => taken(id))
+const [, secondId = ''] = ids
+const allTaken = ids.map((id) => accept(id))
 
 describe('Ctrl-C', () => {
   test('before the first row sends nothing', async () => {
@@ -29,7 +29,7 @@ describe('Ctrl-C', () => {
     const stop = new AbortController()
     const create = () => {
       stop.abort()
-      return taken()
+      return accept()
     }
     const { end, states } = await runThree(store, { creates: [create], signal: stop.signal })
     expect({ end, states }).toEqual({
@@ -42,7 +42,7 @@ describe('Ctrl-C', () => {
     const stop = new AbortController()
     const onEvent = ({ name }: RunEvent) => name === 'row' && stop.abort()
     const { end, states, sent, batch } = await runThree(store, {
-      creates: [taken()],
+      creates: [accept()],
       signal: stop.signal,
       onEvent,
     })
@@ -58,14 +58,14 @@ describe('Ctrl-C', () => {
       stop.abort()
       return Promise.reject(new ForbiddenError('away'))
     }
-    const { end } = await runThree(store, { creates: [lost], signal: stop.signal, api: { ping } })
+    const { end } = await runThree(store, { creates: [lostAnswer], signal: stop.signal, api: { ping } })
     expect(end).toEqual({ kind: 'interrupted' })
   })
 
   test('is reported with an internal error if another process changed the row', async () => {
     const stop = new AbortController()
     const { end } = await runThree(store, {
-      creates: [taken()],
+      creates: [accept()],
       signal: stop.signal,
       onEvent: () => stop.abort(),
       ledger: { move: () => Promise.resolve(false) },
@@ -77,20 +77,20 @@ describe('Ctrl-C', () => {
 })
 
 describe('other runners of the batch', () => {
-  const nothing: ClaimOutcome = { waitMs: 0, attempt: undefined, conflict: undefined }
+  const nothingClaimed: ClaimOutcome = { waitMs: 0, attempt: undefined, conflict: undefined }
 
   /** Returns a ledger whose first claims have the given outcomes; the later ones are those of the store. */
-  const first = (...turns: ClaimOutcome[]) => ({
+  const claimOutcomesFirst = (...outcomes: ClaimOutcome[]) => ({
     beginInQuota: ((...args) => {
-      const turn = turns.shift()
-      return turn === undefined ? store.ledger.beginInQuota(...args) : Promise.resolve(turn)
+      const outcome = outcomes.shift()
+      return outcome === undefined ? store.ledger.beginInQuota(...args) : Promise.resolve(outcome)
     }) satisfies Store['ledger']['beginInQuota'],
   })
 
   test('a row that another runner has is waited for; with `only` it is an internal error', async () => {
     const { end, sleeps, states } = await runThree(store, {
       creates: allTaken,
-      ledger: first({ ...nothing, isTaken: true }),
+      ledger: claimOutcomesFirst({ ...nothingClaimed, isTaken: true }),
     })
     expect({ end, sleeps, states }).toEqual({
       end: { kind: 'done' },
@@ -99,32 +99,45 @@ describe('other runners of the batch', () => {
     })
     await store.close()
     store = await memoryStore()
-    const alone = await runThree(store, { ledger: first({ ...nothing, isTaken: true }) }, { only: 2 })
-    expect(alone).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
+    const result = await runThree(
+      store,
+      { ledger: claimOutcomesFirst({ ...nothingClaimed, isTaken: true }) },
+      { only: 2 },
+    )
+    expect(result).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
 
   test('a row that changed since it was read is an internal error', async () => {
-    const { end, sent } = await runThree(store, { ledger: first(nothing) })
+    const { end, sent } = await runThree(store, { ledger: claimOutcomesFirst(nothingClaimed) })
     expect({ end, sent }).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
 
   test('an open circuit breaker leads to a health check before anything is sent', async () => {
-    const broken = { ...nothing, isBreakerOpen: true }
-    const { end, events } = await runThree(store, { creates: allTaken, ledger: first(broken) })
+    const breakerOpen = { ...nothingClaimed, isBreakerOpen: true }
+    const { end, events } = await runThree(store, {
+      creates: allTaken,
+      ledger: claimOutcomesFirst(breakerOpen),
+    })
     expect(end).toEqual({ kind: 'done' })
     expect(events[0]).toEqual({ name: 'well' })
     const refused = new ForbiddenError('no longer a member')
     await store.close()
     store = await memoryStore()
-    const away = { ledger: first(broken), api: { ping: () => Promise.reject(refused) } }
-    expect(await runThree(store, away)).toMatchObject({ end: { kind: 'halted', error: refused }, sent: 0 })
+    const refusedOverrides = {
+      ledger: claimOutcomesFirst(breakerOpen),
+      api: { ping: () => Promise.reject(refused) },
+    }
+    expect(await runThree(store, refusedOverrides)).toMatchObject({
+      end: { kind: 'halted', error: refused },
+      sent: 0,
+    })
   })
 
   test('another row that was claimed instead is reported by its own number', async () => {
     const { events } = await runThree(
       store,
       {
-        creates: [taken(two)],
+        creates: [accept(secondId)],
         ledger: {
           beginInQuota: async (from, attempt, quota) => {
             const batchRows = await rowsOf(store, from.batchId)
@@ -143,7 +156,7 @@ describe('a store that fails', () => {
   test('while an order is recorded: the error has the request id, and nothing more is sent', async () => {
     const disk = new IoError('cannot use the store: no space is left on the disk')
     const { sent, end } = await runThree(store, {
-      creates: [taken()],
+      creates: [accept()],
       ledger: { moveAndBegin: () => Promise.reject(disk) },
     })
     expect(sent).toBe(1)
@@ -165,7 +178,7 @@ describe('a store that fails', () => {
       if (reads > 1) throw disk
       return read(batchId, after)
     }
-    const { sent, end, states } = await runThree(store, { creates: [taken()] })
+    const { sent, end, states } = await runThree(store, { creates: [accept()] })
     expect({ sent, end }).toEqual({ sent: 1, end: { thrown: disk } })
     expect(states).toEqual(['accepted', 'pending', 'pending'])
   })

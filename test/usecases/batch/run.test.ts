@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { memoryStore, noLimit, runnerOf, runThree, addBatch } from './runner.ts'
-import { clientError, lost, requestId, requestOf, serverError, taken, unsent } from '../request/answers.ts'
+import { memoryStore, noLimit, createRunner, runThree, addBatch } from './runner.ts'
+import {
+  clientError,
+  lostAnswer,
+  requestId,
+  requestOf,
+  serverError,
+  accept,
+  unsentAnswer,
+} from '../request/answers.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, UnavailableError } from '../../../src/errors/kinds.ts'
@@ -20,8 +28,8 @@ afterEach(() => store.close())
 
 const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
 const [one = '', two = '', three = ''] = ids
-const allTaken = ids.map((id) => taken(id))
-const row = (number: number, state: string, reason?: string) =>
+const allTaken = ids.map((id) => accept(id))
+const createRowEvent = (number: number, state: string, reason?: string) =>
   ({ name: 'row', row: number, state, reason }) as RunEvent
 
 describe('the rows in order', () => {
@@ -29,12 +37,16 @@ describe('the rows in order', () => {
     const { end, events, states, sent } = await runThree(store, { creates: allTaken })
     expect({ end, sent }).toEqual({ end: { kind: 'done' }, sent: 3 })
     expect(states).toEqual(['accepted', 'accepted', 'accepted'])
-    expect(events).toEqual([row(1, 'accepted'), row(2, 'accepted'), row(3, 'accepted')])
+    expect(events).toEqual([
+      createRowEvent(1, 'accepted'),
+      createRowEvent(2, 'accepted'),
+      createRowEvent(3, 'accepted'),
+    ])
   })
 
   test('at most `max` rows are sent, including rejected ones', async () => {
-    const refused = clientError(400, 'recipient.email: is not accepted')
-    const { end, states, sent } = await runThree(store, { creates: [refused, taken(two)] }, { max: 2 })
+    const refusal = clientError(400, 'recipient.email: is not accepted')
+    const { end, states, sent } = await runThree(store, { creates: [refusal, accept(two)] }, { max: 2 })
     expect({ end, sent }).toEqual({ end: { kind: 'limited' }, sent: 2 })
     expect(states).toEqual(['rejected', 'accepted', 'pending'])
     const { end: whole } = await runThree(store, { creates: [] }, { max: 0 })
@@ -42,27 +54,30 @@ describe('the rows in order', () => {
   })
 
   test('with `only` just this row is sent, and nothing if it is not pending', async () => {
-    const { end, states, batch } = await runThree(store, { creates: [taken(two)] }, { only: 2 })
+    const { end, states, batch } = await runThree(store, { creates: [accept(two)] }, { only: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])
-    const again = await sendPendingRows(runnerOf(store).ports, batch.id, { ...noLimit, only: 2 })
+    const again = await sendPendingRows(createRunner(store).ports, batch.id, { ...noLimit, only: 2 })
     expect(again).toEqual({ kind: 'done' })
   })
 
   test('a rejected row is reported with the message of the service, and the next one is sent', async () => {
-    const refused = clientError(400, 'recipient.email: is not accepted')
-    const { events, states } = await runThree(store, { creates: [refused, taken(two), refused] })
+    const refusal = clientError(400, 'recipient.email: is not accepted')
+    const { events, states } = await runThree(store, { creates: [refusal, accept(two), refusal] })
     expect(states).toEqual(['rejected', 'accepted', 'rejected'])
-    expect(events[0]).toEqual(row(1, 'rejected', 'recipient.email: is not accepted'))
+    expect(events[0]).toEqual(createRowEvent(1, 'rejected', 'recipient.email: is not accepted'))
   })
 
   test('a 403 for the key halts the run, and the row stays pending', async () => {
     const { end, events, states, sent } = await runThree(store, {
-      creates: [taken(one), clientError(403, 'the role may not order')],
+      creates: [accept(one), clientError(403, 'the role may not order')],
     })
     expect(end).toMatchObject({ kind: 'halted', error: { message: 'the role may not order' } })
     expect({ states, sent }).toEqual({ states: ['accepted', 'pending', 'pending'], sent: 2 })
-    expect(events).toEqual([row(1, 'accepted'), row(2, 'pending', 'the role may not order')])
+    expect(events).toEqual([
+      createRowEvent(1, 'accepted'),
+      createRowEvent(2, 'pending', 'the role may not order'),
+    ])
   })
 
   test('a row with a new conflict is held and reported, and the others are sent', async () => {
@@ -72,12 +87,12 @@ describe('the rows in order', () => {
       recipient: personOf(`person${number}@example.com`),
     })
     const options = { allowDuplicate: false, waitBudgetMs: 0 }
-    const other = runnerOf(store, { creates: [taken(), taken(three)] })
+    const other = createRunner(store, { creates: [accept(), accept(three)] })
     // The pending rows do not conflict with a single order of another package.
     for (const number of [1, 3])
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
     await store.waiting.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
-    const { ports, events } = runnerOf(store, { creates: [taken(one), taken(two)] })
+    const { ports, events } = createRunner(store, { creates: [accept(one), accept(two)] })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])
     expect(events).toMatchObject([
@@ -96,7 +111,7 @@ describe('waiting', () => {
     })
     expect({ end, states }).toEqual({ end: { kind: 'done' }, states: Array(3).fill('accepted') })
     expect(events.slice(0, 2)).toEqual([
-      row(1, 'pending', 'too many requests'),
+      createRowEvent(1, 'pending', 'too many requests'),
       { name: 'waiting', cause: 'throttled', seconds: 7, understood: true, reason: 'too many requests' },
     ])
     // Afterwards the quota spaces the calls by one second.
@@ -104,26 +119,28 @@ describe('waiting', () => {
   })
 
   test('a 429 also delays other processes with the key', async () => {
-    const { ports, events } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
+    const { ports, events } = createRunner(store, { creates: [clientError(429, 'too many requests', '7')] })
     const batch = await addBatch(store)
     expect(await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({
       kind: 'halted',
     })
     // A wait that is too long is not reported, because it does not take place.
-    expect(events).toEqual([row(1, 'pending', 'too many requests')])
+    expect(events).toEqual([createRowEvent(1, 'pending', 'too many requests')])
     const { notBefore } = await ports.governor.status()
     expect(notBefore).toBe(ports.clock.now() + 7000)
   })
 
   test('a row of which no byte was sent is sent again after a growing backoff', async () => {
-    const { events, sleeps, sent } = await runThree(store, { creates: [unsent, unsent, ...allTaken] })
+    const { events, sleeps, sent } = await runThree(store, {
+      creates: [unsentAnswer, unsentAnswer, ...allTaken],
+    })
     const waits = events.filter(({ name }) => name === 'waiting')
     expect(waits).toEqual(
       sleeps.map((ms) => ({
         name: 'waiting',
         cause: 'unreachable',
         seconds: ms / 1000,
-        reason: unsent.kind === 'unsent' ? unsent.error.message : '',
+        reason: unsentAnswer.kind === 'unsent' ? unsentAnswer.error.message : '',
       })),
     )
     // These are the middle values of the first and the second backoff.
@@ -141,42 +158,43 @@ describe('waiting', () => {
     await store.close()
     store = await memoryStore()
     const batch = await addBatch(store)
-    const { ports } = runnerOf(store, { creates: allTaken, windows })
-    const short = await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
-    expect(short).toMatchObject({ kind: 'halted', error: { code: 'throttled' } })
+    const { ports } = createRunner(store, { creates: allTaken, windows })
+    const result = await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
+    expect(result).toMatchObject({ kind: 'halted', error: { code: 'throttled' } })
   })
 })
 
 describe('an outcome that is unknown', () => {
   test('affects one row: nothing is sent until the health check succeeds, which is reported', async () => {
-    const { end, events, states } = await runThree(store, { creates: [lost, taken(two), lost] })
+    const { end, events, states } = await runThree(store, { creates: [lostAnswer, accept(two), lostAnswer] })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['unknown', 'accepted', 'unknown'])
     // After the last row no health check is needed.
     const why = 'the connection was cut'
     expect(events).toEqual([
-      row(1, 'unknown', why),
+      createRowEvent(1, 'unknown', why),
       { name: 'well' },
-      row(2, 'accepted'),
-      row(3, 'unknown', why),
+      createRowEvent(2, 'accepted'),
+      createRowEvent(3, 'unknown', why),
     ])
   })
 
   test('of the last row to send is not followed by a health check', async () => {
-    const { end, events } = await runThree(store, { creates: [lost] }, { max: 1 })
+    const { end, events } = await runThree(store, { creates: [lostAnswer] }, { max: 1 })
     expect({ end, events }).toEqual({
       end: { kind: 'limited' },
-      events: [row(1, 'unknown', 'the connection was cut')],
+      events: [createRowEvent(1, 'unknown', 'the connection was cut')],
     })
   })
 
   test('leads to health checks at growing intervals, within the wait budget', async () => {
     const down = new UnavailableError('503 from a gateway')
-    let fails = 6
+    let remainingFailures = 6
     const api = {
-      ping: () => (fails-- > 0 ? Promise.reject(down) : Promise.resolve({ status: 'ok', latency_ms: 1 })),
+      ping: () =>
+        remainingFailures-- > 0 ? Promise.reject(down) : Promise.resolve({ status: 'ok', latency_ms: 1 }),
     }
-    const { end, events } = await runThree(store, { creates: [lost, taken(two), taken(three)], api })
+    const { end, events } = await runThree(store, { creates: [lostAnswer, accept(two), accept(three)], api })
     expect(end).toEqual({ kind: 'done' })
     const outages = events.flatMap((event) => (event.name === 'outage' ? [event] : []))
     expect(outages.map(({ seconds }) => seconds)).toEqual([5, 10, 20, 40, 60, 60])
@@ -184,33 +202,36 @@ describe('an outcome that is unknown', () => {
   })
 
   test('halts the run if the outage outlasts the wait budget or is a refusal; a Retry-After is the minimum wait', async () => {
-    const rest = { creates: [lost] }
-    const away = (why: Error) => ({ ...rest, api: { listUsers: () => Promise.reject(why) } })
+    const unknownFirst = { creates: [lostAnswer] }
+    const refusedOverrides = (why: Error) => ({
+      ...unknownFirst,
+      api: { listUsers: () => Promise.reject(why) },
+    })
     const down = new UnavailableError('down', { retryAfter: 8 })
     const budget = { waitBudgetMs: 8000 + 10_000 }
-    const { end, sleeps } = await runThree(store, away(down), budget)
+    const { end, sleeps } = await runThree(store, refusedOverrides(down), budget)
     expect({ end, sleeps }).toEqual({ end: { kind: 'halted', error: down }, sleeps: [8000, 10_000] })
-    const refused = new ForbiddenError('no longer a member')
+    const refusal = new ForbiddenError('no longer a member')
     await store.close()
     store = await memoryStore()
-    expect(await runThree(store, away(refused))).toMatchObject({
-      end: { kind: 'halted', error: refused },
+    expect(await runThree(store, refusedOverrides(refusal))).toMatchObject({
+      end: { kind: 'halted', error: refusal },
       sleeps: [],
     })
   })
 
   test('from an earlier run leads to a health check first', async () => {
-    const refused = new ForbiddenError('no longer a member')
+    const refusal = new ForbiddenError('no longer a member')
     const { end, sent } = await runThree(
       store,
-      { api: { ping: () => Promise.reject(refused) } },
+      { api: { ping: () => Promise.reject(refusal) } },
       { afterUnknown: true },
     )
-    expect({ end, sent }).toEqual({ end: { kind: 'halted', error: refused }, sent: 0 })
+    expect({ end, sent }).toEqual({ end: { kind: 'halted', error: refusal }, sent: 0 })
   })
 
   test('three times in succession halts the run', async () => {
-    const { end, states, sent } = await runThree(store, { creates: [lost, lost, lost] })
+    const { end, states, sent } = await runThree(store, { creates: [lostAnswer, lostAnswer, lostAnswer] })
     expect(end).toMatchObject({ kind: 'halted', error: { code: 'outcome_unknown' } })
     expect({ states, sent }).toEqual({ states: Array(3).fill('unknown'), sent: 3 })
   })
@@ -221,7 +242,7 @@ describe('an outcome that is unknown', () => {
     const { end, events, states, api } = await runThree(store, {
       creates: [
         serverError(500, { request_id: requestId }),
-        taken(two),
+        accept(two),
         serverError(500, { request_id: three }),
       ],
       reads: { [requestId]: read, [three]: read },
@@ -231,15 +252,15 @@ describe('an outcome that is unknown', () => {
     // The second read returns another request, which is no evidence.
     expect(states).toEqual(['accepted', 'accepted', 'unknown'])
     expect(events.slice(0, 4)).toEqual([
-      row(1, 'unknown', 'the service failed (500): internal server error'),
+      createRowEvent(1, 'unknown', 'the service failed (500): internal server error'),
       { name: 'proving', requestId },
-      row(1, 'accepted'),
-      row(2, 'accepted'),
+      createRowEvent(1, 'accepted'),
+      createRowEvent(2, 'accepted'),
     ])
   })
 
   test('with the id of another order halts the run at once', async () => {
-    const { end, states } = await runThree(store, { creates: [taken(one), taken(one)] })
+    const { end, states } = await runThree(store, { creates: [accept(one), accept(one)] })
     expect(end).toMatchObject({
       kind: 'halted',
       error: { message: expect.stringContaining('the order of row 1') as string },
@@ -272,7 +293,7 @@ describe('rows that would all be rejected', () => {
       }),
     })
     const packageSchema = () => Promise.resolve(schemaOf({}, 12))
-    const { ports } = runnerOf(store, { creates: [missing, taken(two)], api: { packageSchema } })
+    const { ports } = createRunner(store, { creates: [missing, accept(two)], api: { packageSchema } })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['rejected', 'accepted'])
   })

@@ -66,7 +66,7 @@ interface Runner {
 }
 
 /** Returns the services of a run, with a real store and a scripted service whose health check succeeds. */
-export function runnerOf(store: Store, world: RunOverrides = {}): Runner {
+export function createRunner(store: Store, world: RunOverrides = {}): Runner {
   const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
   const ordering = scriptedOrdering(
     { ledger: { ...bindLedger(store.ledger), ...ledger }, batches: store.batches },
@@ -84,7 +84,7 @@ export function runnerOf(store: Store, world: RunOverrides = {}): Runner {
   } satisfies Partial<Api>)
   const events: RunEvent[] = []
   const batchEvents: BatchEvent[] = []
-  const note = (event: RunEvent): void => {
+  const addEvent = (event: RunEvent): void => {
     // Recipients are left out of the events, because each file has other people; test/commands tests that names are
     // shown.
     events.push(event.name === 'row' ? { ...event, recipient: undefined } : event)
@@ -108,17 +108,17 @@ export function runnerOf(store: Store, world: RunOverrides = {}): Runner {
       clock,
     }),
     schemas: ordering.schemas,
-    onEvent: note,
-    files: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
+    onEvent: addEvent,
+    files: { cwd: '/nowhere', stdin: { isTTY: false, stream: emptyInput() } },
     prompter,
-    progress: { onStart: () => undefined, onEvent: note },
+    progress: { onStart: () => undefined, onEvent: addEvent },
     onBatchEvent: (event) => batchEvents.push(event),
     waitBudgetMs: Number.POSITIVE_INFINITY,
   }
   return { ports, api, clock, events, batchEvents }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
+async function* emptyInput(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
 
@@ -135,7 +135,7 @@ export async function addBatch(
 /** Adds a batch of three rows and sends them. */
 export async function runThree(store: Store, world: RunOverrides, limits: Partial<RunLimits> = {}) {
   const batch = await addBatch(store)
-  const { ports, api, clock, events } = runnerOf(store, world)
+  const { ports, api, clock, events } = createRunner(store, world)
   const end = await sendPendingRows(ports, batch.id, { ...noLimit, ...limits }).catch((error: unknown) => ({
     thrown: error,
   }))

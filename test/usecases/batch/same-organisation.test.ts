@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { idOf } from './unknown-rows.ts'
+import { createId } from './unknown-rows.ts'
 import { order, requestOf } from '../request/answers.ts'
 import { type Batch, type BatchRow, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import { requireSameOrganisation } from '../../../src/usecases/batch/same-organisation.ts'
 
-interface World {
+interface Organisation {
   accepted?: (string | undefined)[]
   userEmail?: string
   users?: string[] | Error
@@ -23,8 +23,8 @@ async function checkOrganisation({
   reads = {},
   signal,
   confirm,
-}: World) {
-  const asked: string[] = []
+}: Organisation) {
+  const calls: string[] = []
   const batch = {
     id: 'the-batch',
     userEmail,
@@ -35,12 +35,12 @@ async function checkOrganisation({
     api: {
       userEmail: 'Owner@example.com',
       listUsers: () => {
-        asked.push('users')
+        calls.push('users')
         const all = users instanceof Error ? undefined : users.map((email) => ({ email }))
         return (all === undefined ? Promise.reject(users) : Promise.resolve(all)) as Promise<never>
       },
       getRequest(id: string) {
-        asked.push(id)
+        calls.push(id)
         const error = reads[id]
         return error === undefined ? Promise.resolve(requestOf(order, 'RECEIVED', id)) : Promise.reject(error)
       },
@@ -58,62 +58,70 @@ async function checkOrganisation({
     confirm === undefined
       ? undefined
       : ({ id }) => {
-          asked.push(`a person about ${id}`)
+          calls.push(`a person about ${id}`)
           return Promise.resolve(confirm)
         },
   ).catch((thrown: unknown) => ({ thrown }))
-  return { end, asked }
+  return { end, calls }
 }
 
-const gone = new NotFoundError('no such request')
+const notFound = new NotFoundError('no such request')
 const down = new UnavailableError('down')
 const refused = { thrown: { code: 'usage' } }
 
 describe('a batch with accepted requests', () => {
   test('is sent with a key that can read one of them', async () => {
-    expect(await checkOrganisation({ accepted: [idOf(1), idOf(2)] })).toEqual({
+    expect(await checkOrganisation({ accepted: [createId(1), createId(2)] })).toEqual({
       end: undefined,
-      asked: [idOf(1)],
+      calls: [createId(1)],
     })
   })
 
   test('is sent with such a key of another user too', async () => {
-    const { end } = await checkOrganisation({ accepted: [idOf(1)], userEmail: 'starter@example.com' })
+    const { end } = await checkOrganisation({ accepted: [createId(1)], userEmail: 'starter@example.com' })
     expect(end).toBeUndefined()
   })
 
   test('has up to three requests read, because one may have been removed at the service or its id lost here', async () => {
-    const reads = { [idOf(1)]: gone, [idOf(2)]: gone }
-    expect(await checkOrganisation({ accepted: [idOf(1), idOf(2), idOf(3)], reads })).toEqual({
+    const reads = { [createId(1)]: notFound, [createId(2)]: notFound }
+    expect(await checkOrganisation({ accepted: [createId(1), createId(2), createId(3)], reads })).toEqual({
       end: undefined,
-      asked: [idOf(1), idOf(2), idOf(3)],
+      calls: [createId(1), createId(2), createId(3)],
     })
-    expect(await checkOrganisation({ accepted: [undefined, idOf(2)] })).toEqual({
+    expect(await checkOrganisation({ accepted: [undefined, createId(2)] })).toEqual({
       end: undefined,
-      asked: [idOf(2)],
+      calls: [createId(2)],
     })
   })
 
   test('is refused with a key that can read none of them, without a question', async () => {
-    const reads = Object.fromEntries([1, 2, 3].map((each) => [idOf(each), gone]))
-    const { end, asked } = await checkOrganisation({ accepted: [1, 2, 3, 4].map(idOf), reads, confirm: true })
+    const reads = Object.fromEntries([1, 2, 3].map((each) => [createId(each), notFound]))
+    const { end, calls } = await checkOrganisation({
+      accepted: [1, 2, 3, 4].map(createId),
+      reads,
+      confirm: true,
+    })
     expect(end).toMatchObject({
       thrown: { code: 'usage', message: expect.stringContaining('another organisation') as string },
     })
-    expect(asked).toEqual([idOf(1), idOf(2), idOf(3)])
+    expect(calls).toEqual([createId(1), createId(2), createId(3)])
   })
 
   test('an error of the service halts the batch', async () => {
-    expect((await checkOrganisation({ accepted: [idOf(1)], reads: { [idOf(1)]: down } })).end).toBe(down)
+    expect((await checkOrganisation({ accepted: [createId(1)], reads: { [createId(1)]: down } })).end).toBe(
+      down,
+    )
   })
 
   test('Ctrl-C and unexpected errors are thrown', async () => {
-    const world = { accepted: [idOf(1)], reads: { [idOf(1)]: down } }
+    const world = { accepted: [createId(1)], reads: { [createId(1)]: down } }
     expect((await checkOrganisation({ ...world, signal: AbortSignal.abort() })).end).toEqual({ thrown: down })
     const signal = new AbortController().signal
     expect((await checkOrganisation({ ...world, signal })).end).toBe(down)
     const surprise = new TypeError('a fault of ours')
-    expect((await checkOrganisation({ accepted: [idOf(1)], reads: { [idOf(1)]: surprise } })).end).toEqual({
+    expect(
+      (await checkOrganisation({ accepted: [createId(1)], reads: { [createId(1)]: surprise } })).end,
+    ).toEqual({
       thrown: surprise,
     })
   })
@@ -121,20 +129,20 @@ describe('a batch with accepted requests', () => {
 
 describe('a batch without accepted requests', () => {
   test('is sent by its owner without a question', async () => {
-    expect(await checkOrganisation({})).toEqual({ end: undefined, asked: [] })
+    expect(await checkOrganisation({})).toEqual({ end: undefined, calls: [] })
   })
 
   test('is sent if its owner is among the users of the key', async () => {
     const world = { userEmail: 'starter@example.com', users: ['a@example.com', 'Starter@example.com'] }
-    expect(await checkOrganisation(world)).toEqual({ end: undefined, asked: ['users'] })
+    expect(await checkOrganisation(world)).toEqual({ end: undefined, calls: ['users'] })
   })
 
   test('needs a confirmation otherwise', async () => {
-    const left = { userEmail: 'starter@example.com', users: ['a@example.com'] }
-    const { end, asked } = await checkOrganisation({ ...left, confirm: true })
-    expect({ end, asked }).toEqual({ end: undefined, asked: ['users', 'a person about the-batch'] })
-    expect((await checkOrganisation({ ...left, confirm: false })).end).toMatchObject(refused)
-    expect((await checkOrganisation(left)).end).toMatchObject(refused)
+    const ownerLeft = { userEmail: 'starter@example.com', users: ['a@example.com'] }
+    const { end, calls } = await checkOrganisation({ ...ownerLeft, confirm: true })
+    expect({ end, calls }).toEqual({ end: undefined, calls: ['users', 'a person about the-batch'] })
+    expect((await checkOrganisation({ ...ownerLeft, confirm: false })).end).toMatchObject(refused)
+    expect((await checkOrganisation(ownerLeft)).end).toMatchObject(refused)
   })
 
   test('an error of the service halts the batch', async () => {

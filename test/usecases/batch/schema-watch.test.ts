@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { memoryStore, runnerOf, addBatch } from './runner.ts'
+import { memoryStore, createRunner, addBatch } from './runner.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { orderRows } from '../../store/ledger/files.ts'
 import { schemaMismatchError } from '../../../src/usecases/batch/packages.ts'
@@ -14,7 +14,7 @@ test('after a field was refused the schema is read from the service and not from
     reads += 1
     return Promise.resolve(schema)
   }
-  const { ports } = runnerOf(store, { api: { packageSchema } })
+  const { ports } = createRunner(store, { api: { packageSchema } })
   ports.schemas = { get: () => Promise.resolve(schema), put: () => Promise.resolve() }
   expect(await schemaMismatchError(ports, batch.id, 12)).toMatchObject({
     code: 'incomplete',

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addBatch } from './runner.ts'
-import { idOf, later, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
+import {
+  createId,
+  clockAfterMinutes,
+  memoryStore,
+  requestFor,
+  createRunner,
+  sendRow,
+  addUnknownRows,
+} from './unknown-rows.ts'
 import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
@@ -16,129 +24,142 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 /** Adds an accepted order of person 1 with the id of request 1, and returns the batch id. */
-async function ordered(changes: Partial<NewFileBatch> = {}): Promise<string> {
+async function addAcceptedOrder(changes: Partial<NewFileBatch> = {}): Promise<string> {
   const batch = await addBatch(store, { rows: orderRows(1), ...changes })
   const [row] = await rowsOf(store, batch.id)
   if (row === undefined) throw new Error('no row')
-  await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
+  await sendRow(store, row, { to: 'accepted', requestId: createId(1), requestStatus: 'RECEIVED' })
   return batch.id
 }
 
-const unmatched = requestFor(1, { request_id: idOf(9) })
-const reads = { [idOf(9)]: unmatched }
-const reported = (batchId: string) => [
-  { requestId: idOf(9), createdAt: unmatched.created_at, order: { requestId: idOf(1), batchId, row: 1 } },
+const unmatched = requestFor(1, { request_id: createId(9) })
+const reads = { [createId(9)]: unmatched }
+const expectedDuplicates = (batchId: string) => [
+  {
+    requestId: createId(9),
+    createdAt: unmatched.created_at,
+    order: { requestId: createId(1), batchId, row: 1 },
+  },
 ]
 
 test('an unmatched request for a person who was ordered with this store is reported until it is acknowledged', async () => {
-  const batchId = await ordered()
-  const { ports, api } = runnerOf(store, { reads })
-  expect(await findSecondOrders(ports, [idOf(9)])).toEqual(reported(batchId))
+  const batchId = await addAcceptedOrder()
+  const { ports, api } = createRunner(store, { reads })
+  expect(await findSecondOrders(ports, [createId(9)])).toEqual(expectedDuplicates(batchId))
   // The request is read once, and is still reported without an event.
-  expect(await findSecondOrders(ports, [])).toEqual(reported(batchId))
-  expect(api.readIds).toEqual([idOf(9)])
-  expect(await acknowledgeSecondOrder(ports, idOf(9))).toBe(true)
-  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
-  expect(api.readIds).toEqual([idOf(9)])
-  expect(await acknowledgeSecondOrder(ports, idOf(8))).toBe(false)
+  expect(await findSecondOrders(ports, [])).toEqual(expectedDuplicates(batchId))
+  expect(api.readIds).toEqual([createId(9)])
+  expect(await acknowledgeSecondOrder(ports, createId(9))).toBe(true)
+  expect(await findSecondOrders(ports, [createId(9)])).toEqual([])
+  expect(api.readIds).toEqual([createId(9)])
+  expect(await acknowledgeSecondOrder(ports, createId(8))).toBe(false)
 })
 
 test('an order of this store is not a possible duplicate and is not read', async () => {
-  await ordered()
-  const { ports, api } = runnerOf(store)
-  expect(await findSecondOrders(ports, [idOf(1)])).toEqual([])
+  await addAcceptedOrder()
+  const { ports, api } = createRunner(store)
+  expect(await findSecondOrders(ports, [createId(1)])).toEqual([])
   expect(api.readIds).toEqual([])
 })
 
 test('a request that has become the order of a row is no longer reported', async () => {
-  await ordered()
-  const { ports } = runnerOf(store, { reads })
-  expect(await findSecondOrders(ports, [idOf(9)])).toHaveLength(1)
-  const { rows } = await unknownRows(store, { rows: orderRows(1, 5) })
+  await addAcceptedOrder()
+  const { ports } = createRunner(store, { reads })
+  expect(await findSecondOrders(ports, [createId(9)])).toHaveLength(1)
+  const { rows } = await addUnknownRows(store, { rows: orderRows(1, 5) })
   const decision = { by: 'refcheck', why: 'an event showed it' }
   const [row] = rows
-  const change = { to: 'accepted', at: 1, requestId: idOf(9), requestStatus: 'RECEIVED', decision } as const
+  const change = {
+    to: 'accepted',
+    at: 1,
+    requestId: createId(9),
+    requestStatus: 'RECEIVED',
+    decision,
+  } as const
   expect(row && (await store.ledger.move(row, change))).toBe(true)
   expect(await findSecondOrders(ports, [])).toEqual([])
 })
 
 test.each([
-  ['another person', requestFor(2, { request_id: idOf(9) })],
+  ['another person', requestFor(2, { request_id: createId(9) })],
   ['another package', { ...unmatched, package_id: 13 }],
   ['another spelling', { ...unmatched, recipient: { ...unmatched.recipient, first_name: 'Anne' } }],
 ])('a request for %s is not a possible duplicate, and is read once', async (_, request) => {
-  await ordered()
-  const { ports, api } = runnerOf(store, { reads: { [idOf(9)]: request } })
-  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
-  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
-  expect(api.readIds).toEqual([idOf(9)])
+  await addAcceptedOrder()
+  const { ports, api } = createRunner(store, { reads: { [createId(9)]: request } })
+  expect(await findSecondOrders(ports, [createId(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [createId(9)])).toEqual([])
+  expect(api.readIds).toEqual([createId(9)])
 })
 
 test('a request for a person ordered at another service, or never accepted, is not a possible duplicate', async () => {
-  await ordered({ baseUrl: 'http://127.0.0.1:4010/other' })
-  await unknownRows(store)
-  expect(await findSecondOrders(runnerOf(store, { reads }).ports, [idOf(9)])).toEqual([])
+  await addAcceptedOrder({ baseUrl: 'http://127.0.0.1:4010/other' })
+  await addUnknownRows(store)
+  expect(await findSecondOrders(createRunner(store, { reads }).ports, [createId(9)])).toEqual([])
 })
 
 test('the newest of several orders for a person is named', async () => {
-  await ordered({ account: 'one' })
+  await addAcceptedOrder({ account: 'one' })
   await store.accounts.add('two', 0)
   const batch = await addBatch(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
   const [row] = await rowsOf(store, batch.id)
-  if (row) await sendRow(store, row, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })
-  const [second] = await findSecondOrders(runnerOf(store, { reads }).ports, [idOf(9)])
-  expect(second?.order).toEqual({ requestId: idOf(2), batchId: batch.id, row: 1 })
+  if (row) await sendRow(store, row, { to: 'accepted', requestId: createId(2), requestStatus: 'RECEIVED' })
+  const [second] = await findSecondOrders(createRunner(store, { reads }).ports, [createId(9)])
+  expect(second?.order).toEqual({ requestId: createId(2), batchId: batch.id, row: 1 })
 })
 
 test('a request that this user cannot read is not reported, and another user can read it', async () => {
-  const batchId = await ordered()
-  const missing = { reads: { [idOf(9)]: new NotFoundError('no such request') } }
-  const { ports, api } = runnerOf(store, missing)
-  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
-  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
+  const batchId = await addAcceptedOrder()
+  const missing = { reads: { [createId(9)]: new NotFoundError('no such request') } }
+  const { ports, api } = createRunner(store, missing)
+  expect(await findSecondOrders(ports, [createId(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [createId(9)])).toEqual([])
   expect(api.readIds).toHaveLength(1)
-  const other = runnerOf(store, { reads, api: { userEmail: 'other@example.com' } })
-  expect(await findSecondOrders(other.ports, [idOf(9)])).toEqual(reported(batchId))
+  const other = createRunner(store, { reads, api: { userEmail: 'other@example.com' } })
+  expect(await findSecondOrders(other.ports, [createId(9)])).toEqual(expectedDuplicates(batchId))
 })
 
 test('if the service is unreachable, known requests are reported and the others are read later', async () => {
-  const batchId = await ordered()
-  const away = { reads: { ...reads, [idOf(8)]: new UnavailableError('down') } }
-  const { ports, api } = runnerOf(store, away)
-  await findSecondOrders(ports, [idOf(9)])
-  expect(await findSecondOrders(ports, [idOf(8), idOf(7)])).toEqual(reported(batchId))
-  expect(api.readIds).toEqual([idOf(9), idOf(8)])
+  const batchId = await addAcceptedOrder()
+  const serviceDown = { reads: { ...reads, [createId(8)]: new UnavailableError('down') } }
+  const { ports, api } = createRunner(store, serviceDown)
+  await findSecondOrders(ports, [createId(9)])
+  expect(await findSecondOrders(ports, [createId(8), createId(7)])).toEqual(expectedDuplicates(batchId))
+  expect(api.readIds).toEqual([createId(9), createId(8)])
   expect(
-    await findSecondOrders(runnerOf(store, { reads: { [idOf(8)]: unmatched } }).ports, [idOf(8)]),
+    await findSecondOrders(createRunner(store, { reads: { [createId(8)]: unmatched } }).ports, [createId(8)]),
   ).toHaveLength(2)
 })
 
 test('Ctrl-C and unexpected errors are thrown', async () => {
-  await ordered()
+  await addAcceptedOrder()
   const down = new UnavailableError('down')
   const stop = new AbortController()
-  const away = () => {
+  const serviceDown = () => {
     stop.abort()
     return Promise.reject(down)
   }
-  const { ports } = runnerOf(store, { signal: stop.signal, api: { getRequest: away } })
-  await expect(findSecondOrders(ports, [idOf(9)])).rejects.toBe(down)
+  const { ports } = createRunner(store, { signal: stop.signal, api: { getRequest: serviceDown } })
+  await expect(findSecondOrders(ports, [createId(9)])).rejects.toBe(down)
   const surprise = new TypeError('a fault of ours')
-  const broken = runnerOf(store, { reads: { [idOf(9)]: surprise } })
-  await expect(findSecondOrders(broken.ports, [idOf(9)])).rejects.toBe(surprise)
+  const failingRunner = createRunner(store, { reads: { [createId(9)]: surprise } })
+  await expect(findSecondOrders(failingRunner.ports, [createId(9)])).rejects.toBe(surprise)
 })
 
 test('at most ten calls an hour, each within the quota', async () => {
-  await ordered()
+  await addAcceptedOrder()
   const all = Object.fromEntries(
-    Array.from({ length: 12 }, (_, at) => [idOf(20 + at), requestFor(2, { request_id: idOf(20 + at) })]),
+    Array.from({ length: 12 }, (_, at) => [
+      createId(20 + at),
+      requestFor(2, { request_id: createId(20 + at) }),
+    ]),
   )
-  const { ports, api } = runnerOf(store, { reads: all })
+  const { ports, api } = createRunner(store, { reads: all })
   await findSecondOrders(ports, Object.keys(all))
   expect(api.readIds).toHaveLength(10)
   const { windows } = await ports.governor.status()
   expect(windows[0]).toMatchObject({ used: 10 })
-  const next = runnerOf(store, { reads: all, clock: later(61) })
+  const next = createRunner(store, { reads: all, clock: clockAfterMinutes(61) })
   await findSecondOrders(next.ports, Object.keys(all))
   expect(next.api.readIds).toHaveLength(2)
 })

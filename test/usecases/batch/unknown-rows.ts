@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { memoryStore, runnerOf, addBatch } from './runner.ts'
+import { memoryStore, createRunner, addBatch } from './runner.ts'
 import { requestOf } from '../request/answers.ts'
 import { halfPastNine } from '../request/scripted-ordering.ts'
 import { beginAttempt, personOf } from '../../store/ledger/batches.ts'
@@ -17,18 +17,19 @@ import type { Change } from '../../../src/domain/submission/states.ts'
 import type { RowVersion, Submission } from '../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-export { memoryStore, rowsOf, runnerOf }
+export { memoryStore, rowsOf, createRunner }
 
 /** The time at which the tests send rows, 09:30. */
 export const sentAt = halfPastNine().now()
 
 /** An id of a request. */
-export const idOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+export const createId = (number: number): string =>
+  `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 /** Returns the request at the service for a row of `orderRows`. */
 export function requestFor(row: number, changes: Partial<RequestResource> = {}): RequestResource {
   const recipient = personOf(`person${row}@example.com`)
-  return { ...requestOf({ package_id: 12, recipient }, 'RECEIVED', idOf(row)), ...changes }
+  return { ...requestOf({ package_id: 12, recipient }, 'RECEIVED', createId(row)), ...changes }
 }
 
 /** Begins an attempt for the row, and records its outcome a second later. */
@@ -50,7 +51,7 @@ export async function sendRow(
 }
 
 /** Adds a batch, by default with one row, and makes each of its rows unknown. */
-export async function unknownRows(
+export async function addUnknownRows(
   store: Store,
   {
     rows = orderRows(1),
@@ -66,7 +67,7 @@ export async function unknownRows(
 }
 
 /** Returns a clock that is the given number of minutes after the rows were sent. */
-export function later(minutes: number): ManualClock {
+export function clockAfterMinutes(minutes: number): ManualClock {
   const clock = halfPastNine()
   clock.jump(minutes * 60_000)
   return clock

@@ -3,19 +3,22 @@ import { expect, test } from 'vitest'
 import { type Check, checkMachine } from '../../../src/usecases/doctor/checks.ts'
 import { InterruptedError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 
-const well = (name: string, after: string[] = []): Check => ({
+const createPassingCheck = (name: string, after: string[] = []): Check => ({
   name,
   after,
   check: async () => ({ message: 'well' }),
 })
-const broken = (name: string, error: Error): Check => ({ name, check: () => Promise.reject(error) })
+const createFailingCheck = (name: string, error: Error): Check => ({
+  name,
+  check: () => Promise.reject(error),
+})
 
 test('all checks run, and the error is that of the first failure', async () => {
   const { findings, failure } = await checkMachine([
-    well('one'),
-    broken('two', new UnavailableError('away', { hint: 'Wait.' })),
-    broken('three', new IoError('full')),
-    well('four'),
+    createPassingCheck('one'),
+    createFailingCheck('two', new UnavailableError('away', { hint: 'Wait.' })),
+    createFailingCheck('three', new IoError('full')),
+    createPassingCheck('four'),
   ])
   expect(findings.map(({ check, level, hint }) => [check, level, hint])).toEqual([
     ['one', 'ok', null],
@@ -28,9 +31,9 @@ test('all checks run, and the error is that of the first failure', async () => {
 
 test('a check is skipped if one that it depends on failed or was skipped', async () => {
   const { findings } = await checkMachine([
-    broken('service', new UnavailableError('away')),
-    well('key', ['service']),
-    well('users', ['key']),
+    createFailingCheck('service', new UnavailableError('away')),
+    createPassingCheck('key', ['service']),
+    createPassingCheck('users', ['key']),
   ])
   expect(findings.map(({ level, message }) => [level, message])).toEqual([
     ['fail', 'away'],
@@ -40,6 +43,8 @@ test('a check is skipped if one that it depends on failed or was skipped', async
 })
 
 test('unexpected errors and Ctrl-C are thrown', async () => {
-  await expect(checkMachine([broken('one', new TypeError('bug'))])).rejects.toThrow('bug')
-  await expect(checkMachine([broken('one', new InterruptedError('stop'))])).rejects.toThrow('stop')
+  await expect(checkMachine([createFailingCheck('one', new TypeError('bug'))])).rejects.toThrow('bug')
+  await expect(checkMachine([createFailingCheck('one', new InterruptedError('stop'))])).rejects.toThrow(
+    'stop',
+  )
 })

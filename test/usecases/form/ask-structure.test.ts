@@ -6,8 +6,8 @@ import { interview } from '../../../src/usecases/form/interview.ts'
 import { recipientOf, schemaOf } from '../../domain/form/sample-schema.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 
-const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
-const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
+const confirmAll: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
+const createKnownDraft = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 
 /** Runs an interview that starts with `given`, and expects that every answer was asked for. */
 async function runInterview(schema: PackageSchema, given: DraftBody, answers: Answer[]) {
@@ -29,13 +29,14 @@ describe('lists and groups', () => {
   const first = `${jobs}, item 1 (required)`
   const noExtra: Answer = { ask: `${extra}, name and value 1 (optional)`, type: '' }
   const street: Answer = { ask: `${home}, street (part 1 of 3)`, type: '12 High Street' }
-  const rest: Answer[] = [
+  const otherParts: Answer[] = [
     { ask: `${home}, state (part 2 of 3)`, type: '' },
     { ask: `${home}, country (part 3 of 3)`, type: 'Australia' },
   ]
-  const fieldsOf = async (answers: Answer[]) =>
+  const answerFields = async (answers: Answer[]) =>
     JSON.stringify(
-      (await runInterview(schema, known(), [...answers, yes])).additional_information?.[0]?.fields,
+      (await runInterview(schema, createKnownDraft(), [...answers, confirmAll])).additional_information?.[0]
+        ?.fields,
     )
 
   test('a list is asked for item by item, several separated by ";", and a group by the parts of its description', async () => {
@@ -45,10 +46,10 @@ describe('lists and groups', () => {
       { ask: `${jobs}, item 2`, type: 'Cook; Driver', help: 'Press Enter when there are no more.' },
       { ask: `${jobs}, item 4`, type: '' },
       street,
-      ...rest,
+      ...otherParts,
       noExtra,
     ]
-    expect(await fieldsOf(answers)).toBe(
+    expect(await answerFields(answers)).toBe(
       '{"jobs":["Baker","Cook","Driver"],"home":{"street":"12 High Street","country":"Australia"}}',
     )
   })
@@ -69,7 +70,7 @@ describe('lists and groups', () => {
       { ask: `${home}, country (part 3 of 3)`, type: 'Fiji' },
       noExtra,
     ]
-    expect(await fieldsOf(answers)).toBe('{"jobs":[],"home":{"country":"Fiji"}}')
+    expect(await answerFields(answers)).toBe('{"jobs":[],"home":{"country":"Fiji"}}')
   })
 
   test('without named parts, an address is not accepted as a name', async () => {
@@ -78,7 +79,7 @@ describe('lists and groups', () => {
       { ask: first, type: 'Baker' },
       { ask: `${jobs}, item 2`, type: '' },
       street,
-      ...rest,
+      ...otherParts,
       { ask: `${line} 1 (optional)`, type: '12 High Street', refused: /^has no name in front/ },
       { ask: `${line} 1 (optional)`, type: '12 High Street: unit 4', refused: /^has no name in front/ },
       { ask: `${line} 1 (optional)`, type: 'street: 12 High Street: unit 4' },
@@ -87,7 +88,9 @@ describe('lists and groups', () => {
       { ask: `${line} 2`, type: 'state: VIC' },
       { ask: `${line} 3`, type: '' },
     ]
-    expect(await fieldsOf(answers)).toMatch(/"extra":\{"street":"12 High Street: unit 4","state":"VIC"\}\}$/)
+    expect(await answerFields(answers)).toMatch(
+      /"extra":\{"street":"12 High Street: unit 4","state":"VIC"\}\}$/,
+    )
   })
 
   test('JSON at the first question is the whole answer', async () => {
@@ -97,7 +100,7 @@ describe('lists and groups', () => {
       { ...street, type: '{"street": {"no": 1}}' },
       { ask: `${extra}, name and value 1 (optional)`, type: '{"__proto__": 2}' },
     ]
-    expect(await fieldsOf(answers)).toBe(
+    expect(await answerFields(answers)).toBe(
       '{"jobs":["Baker",2],"home":{"street":{"no":1}},"extra":{"__proto__":2}}',
     )
   })
@@ -108,7 +111,7 @@ describe('lists and groups', () => {
       { ask: first, type: 'Baker; Cook' },
       { ask: `${jobs}, item 3`, type: '' },
       street,
-      ...rest,
+      ...otherParts,
       noExtra,
       { ask: change, choose: 'Change an answer' },
       { ask: 'Change which answer?', choose: `${jobs} (Baker; Cook)` },
@@ -121,19 +124,21 @@ describe('lists and groups', () => {
       { ask: `${home}, state (part 2 of 3)`, type: 'VIC' },
       { ask: `${home}, country (part 3 of 3)`, initial: 'Australia', type: '' },
     ]
-    expect(await fieldsOf(answers)).toBe('{"jobs":["Cook"],"home":{"street":"12 High Street","state":"VIC"}}')
+    expect(await answerFields(answers)).toBe(
+      '{"jobs":["Cook"],"home":{"street":"12 High Street","state":"VIC"}}',
+    )
   })
 
   test('a list whose items have parts is asked for as groups', async () => {
     const homes = schemaOf({ cv: { homes: ['array', true, 'Every address, each with street and country.'] } })
     const label = 'Check cv: Homes'
-    const body = await runInterview(homes, known(), [
+    const body = await runInterview(homes, createKnownDraft(), [
       { ask: `${label}: is there one? (y/N)`, type: 'perhaps', refused: /neither yes nor no/ },
       { ask: `${label}: is there one? (y/N)`, type: 'y' },
       { ask: `${label}, item 1, street (part 1 of 2)`, type: '1 Main St' },
       { ask: `${label}, item 1, country (part 2 of 2)`, type: 'Fiji' },
       { ask: `${label}: another one? (y/N)`, type: '' },
-      yes,
+      confirmAll,
     ])
     expect(body.additional_information?.[0]?.fields).toEqual({
       homes: [{ street: '1 Main St', country: 'Fiji' }],
@@ -148,7 +153,7 @@ describe('lists and groups', () => {
       },
     })
     const label = 'Check cv: Homes'
-    const body = await runInterview(homes, known(), [
+    const body = await runInterview(homes, createKnownDraft(), [
       { ask: 'Check cv: Title (required)', type: 'Cook' },
       { ask: `${label}: is there one? (y/N)`, back: true },
       { ask: 'Check cv: Title (required)', initial: 'Cook', type: 'Chef' },
@@ -160,7 +165,7 @@ describe('lists and groups', () => {
       { ask: `${label}: another one? (y/N)`, back: true },
       { ask: `${label}, item 1, country (part 2 of 2)`, initial: 'Fiji', type: 'Samoa' },
       { ask: `${label}: another one? (y/N)`, type: 'no' },
-      yes,
+      confirmAll,
     ])
     expect(body.additional_information?.[0]?.fields).toEqual({
       title: 'Chef',

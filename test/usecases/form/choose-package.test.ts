@@ -4,7 +4,7 @@ import type { Package } from '../../../src/contract/package.ts'
 import { choosePackage } from '../../../src/usecases/form/package.ts'
 import { ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 
-const packageOf = (id: number, status: string, details?: Package['details']): Package => ({
+const createPackage = (id: number, status: string, details?: Package['details']): Package => ({
   id,
   name: `Package ${String(id)}`,
   status,
@@ -12,7 +12,7 @@ const packageOf = (id: number, status: string, details?: Package['details']): Pa
 })
 
 test('if only one package is ACTIVE, it is chosen without a question', async () => {
-  const packages = [packageOf(1, 'INACTIVE'), packageOf(2, 'ACTIVE'), packageOf(3, 'DISABLED')]
+  const packages = [createPackage(1, 'INACTIVE'), createPackage(2, 'ACTIVE'), createPackage(3, 'DISABLED')]
   expect((await choosePackage(new ScriptedPrompter(), packages)).id).toBe(2)
 })
 
@@ -20,20 +20,20 @@ test('if several packages are ACTIVE, only these are offered', async () => {
   const prompter = new ScriptedPrompter([
     { ask: 'Which package?', choose: 'Package 3 (3)', offered: ['Package 1 (1)', 'Package 3 (3)'] },
   ])
-  const packages = [packageOf(1, 'ACTIVE'), packageOf(2, 'INACTIVE'), packageOf(3, 'ACTIVE')]
+  const packages = [createPackage(1, 'ACTIVE'), createPackage(2, 'INACTIVE'), createPackage(3, 'ACTIVE')]
   expect((await choosePackage(prompter, packages)).id).toBe(3)
   prompter.finish()
 })
 
 test('each choice describes the content of the package', async () => {
-  const full = packageOf(1, 'ACTIVE', {
+  const full = createPackage(1, 'ACTIVE', {
     reference_survey: { id: 5, name: 'Managers', min_referees: 2 },
     background_checks: [
       { check_name: 'Police check', partner_name: 'Verify' },
       { check_name: null, partner_name: null },
     ],
   })
-  const unnamed = packageOf(2, 'ACTIVE', {
+  const unnamed = createPackage(2, 'ACTIVE', {
     reference_survey: { id: 6, name: null, min_referees: 1 },
     background_checks: [],
   })
@@ -56,7 +56,7 @@ test.each([
   ['no package at all', [], 'this user can order nothing: there are no packages'],
   [
     'none that is ACTIVE',
-    [packageOf(1, 'DISABLED')],
+    [createPackage(1, 'DISABLED')],
     'this user can order nothing: none of the packages is ACTIVE',
   ],
 ])('choosePackage with %s', async (_name, packages, message) => {

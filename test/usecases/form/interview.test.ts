@@ -8,7 +8,7 @@ import type { DraftBody } from '../../../src/domain/form/validate.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { plainSchema, recipientOf, sampleSchema, schemaOf } from '../../domain/form/sample-schema.ts'
 
-const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
+const confirmAll: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
 
 /** Runs an interview that starts with `given`, and expects that every answer was asked for. */
 async function runInterview(
@@ -23,10 +23,10 @@ async function runInterview(
   return body
 }
 
-const nothing = (schema: PackageSchema): DraftBody => ({ package_id: schema.id, recipient: {} })
+const createEmptyDraft = (schema: PackageSchema): DraftBody => ({ package_id: schema.id, recipient: {} })
 
 /** A draft with the recipient given, so that only the check is asked for. */
-const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
+const createKnownDraft = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 
 test('an interview asks each question, refuses invalid answers, shows a review and asks for confirmation', async () => {
   const shown: ReviewRow[][] = []
@@ -38,9 +38,9 @@ test('an interview asks each question, refuses invalid answers, shows a review a
     { ask: 'Email (required)', type: 'ann@example.com', help: 'Where the service writes to the person.' },
     { ask: 'Phone (required)', type: '0400', refused: /^has no \+/ },
     { ask: 'Phone (required)', type: '+61 400 000 000' },
-    yes,
+    confirmAll,
   ]
-  const body = await runInterview(plainSchema, nothing(plainSchema), answers, {
+  const body = await runInterview(plainSchema, createEmptyDraft(plainSchema), answers, {
     show: (rows) => (shown.push(rows), 1),
   })
   expect(body).toEqual({ package_id: 7, recipient: recipientOf() })
@@ -56,7 +56,7 @@ test('only fields without a flag are asked for', async () => {
   }
   const body = await runInterview(plainSchema, given, [
     { ask: 'Email (required)', type: 'ann@example.com' },
-    yes,
+    confirmAll,
   ])
   expect(body.recipient.phone).toBe('+61400000000')
 })
@@ -72,21 +72,25 @@ test('each scalar type is asked for by its description and checked by its type',
       later: ['a_type_of_tomorrow', false],
     },
   })
-  const asks = (label: string, required = true) =>
+  const questionFor = (label: string, required = true) =>
     `Check visa: ${label} (${required ? 'required' : 'optional'})`
-  const body = await runInterview(schema, known(), [
-    { ask: asks('Date of birth'), type: '2026-02-30', refused: 'is a day that does not exist' },
-    { ask: asks('Date of birth'), type: '1990-04-23', help: 'Date of birth (YYYY-MM-DD).' },
-    { ask: asks('Visits'), type: '', refused: /^is not a whole number/ },
-    { ask: asks('Visits'), type: '12abc', refused: /^is not a whole number/ },
-    { ask: asks('Visits'), type: '12', help: 'A whole number.' },
-    { ask: asks('Score', false), type: 'high', refused: /^is not a number/ },
-    { ask: asks('Score', false), type: '1.5', help: 'Points, if known. A number. Press Enter to skip it.' },
-    { ask: asks('Consent'), type: '', refused: /^is neither yes nor no/ },
-    { ask: asks('Consent'), type: 'y', help: 'Has agreed? Yes or no.' },
-    { ask: asks('Note', false), type: '' },
-    { ask: asks('Later', false), type: 'x' },
-    yes,
+  const body = await runInterview(schema, createKnownDraft(), [
+    { ask: questionFor('Date of birth'), type: '2026-02-30', refused: 'is a day that does not exist' },
+    { ask: questionFor('Date of birth'), type: '1990-04-23', help: 'Date of birth (YYYY-MM-DD).' },
+    { ask: questionFor('Visits'), type: '', refused: /^is not a whole number/ },
+    { ask: questionFor('Visits'), type: '12abc', refused: /^is not a whole number/ },
+    { ask: questionFor('Visits'), type: '12', help: 'A whole number.' },
+    { ask: questionFor('Score', false), type: 'high', refused: /^is not a number/ },
+    {
+      ask: questionFor('Score', false),
+      type: '1.5',
+      help: 'Points, if known. A number. Press Enter to skip it.',
+    },
+    { ask: questionFor('Consent'), type: '', refused: /^is neither yes nor no/ },
+    { ask: questionFor('Consent'), type: 'y', help: 'Has agreed? Yes or no.' },
+    { ask: questionFor('Note', false), type: '' },
+    { ask: questionFor('Later', false), type: 'x' },
+    confirmAll,
   ])
   expect(body.additional_information).toEqual([
     {
@@ -111,7 +115,7 @@ describe('going back', () => {
       { ask: 'Phone (required)', initial: '+61400000000', type: undefined },
       { ask: 'Check cv: Home, street (part 1 of 2)', type: '2 Main St' },
       { ask: 'Check cv: Home, country (part 2 of 2)', type: '' },
-      yes,
+      confirmAll,
     ])
     expect(body).toMatchObject({
       recipient: { first_name: 'Anna' },
@@ -120,10 +124,10 @@ describe('going back', () => {
   })
 
   test('is not offered at the first question', async () => {
-    const asked = runInterview(plainSchema, nothing(plainSchema), [
+    const interviewEnd = runInterview(plainSchema, createEmptyDraft(plainSchema), [
       { ask: 'First name (required)', back: true },
     ])
-    await expect(asked).rejects.toThrow('takes an answer to type')
+    await expect(interviewEnd).rejects.toThrow('takes an answer to type')
   })
 })
 
@@ -132,7 +136,7 @@ test('an implausible value is asked about, whether given or typed, and may be us
     id: { born: ['string', true, 'Date of birth (YYYY-MM-DD)'], home: ['object', false, 'Address'] },
   })
   const born = 'Check id: Born'
-  const given = { ...known(), additional_information: [{ code: 'id', fields: { home: {} } }] }
+  const given = { ...createKnownDraft(), additional_information: [{ code: 'id', fields: { home: {} } }] }
   const answers: Answer[] = [
     { ask: 'Check id: Home is empty. Keep it?', confirm: false },
     { ask: `${born} (required)`, type: '2062-03-04' },
@@ -140,7 +144,7 @@ test('an implausible value is asked about, whether given or typed, and may be us
     { ask: `${born} (required)`, initial: '2062-03-04', type: '1862-03-04' },
     { ask: `${born}: 1862-03-04 is more than 120 years ago. Keep it?`, confirm: true },
     { ask: 'Check id: Home, name and value 1 (optional)', type: '' },
-    yes,
+    confirmAll,
   ]
   const body = await runInterview(schema, given, answers, { today: '2026-11-20' })
   expect(body.additional_information).toEqual([{ code: 'id', fields: { born: '1862-03-04' } }])
@@ -148,11 +152,11 @@ test('an implausible value is asked about, whether given or typed, and may be us
 
 test('onPerson is called when the recipient is complete, before the other questions, and after a change', async () => {
   const schema = schemaOf({ visa: { number: ['string', true] } })
-  const met: string[] = []
+  const persons: string[] = []
   const drafts: number[] = []
   await runInterview(
     schema,
-    nothing(schema),
+    createEmptyDraft(schema),
     [
       { ask: 'First name (required)', type: 'Ann' },
       { ask: 'Last name (required)', type: 'Lee' },
@@ -162,25 +166,25 @@ test('onPerson is called when the recipient is complete, before the other questi
       { ask: 'Is everything correct?', choose: 'Change an answer' },
       { ask: 'Change which answer?', choose: /^First name/ },
       { ask: 'First name (required)', type: 'Anna' },
-      yes,
+      confirmAll,
     ],
     {
-      onPerson: async ({ recipient }) => void met.push(`${recipient.first_name} after ${drafts.length}`),
+      onPerson: async ({ recipient }) => void persons.push(`${recipient.first_name} after ${drafts.length}`),
       onAnswer: async (draft) => void drafts.push(Object.keys(draft.recipient).length),
     },
   )
-  expect(met).toEqual(['Ann after 4', 'Anna after 6'])
+  expect(persons).toEqual(['Ann after 4', 'Anna after 6'])
   expect(drafts).toEqual([1, 2, 3, 4, 4, 4])
 })
 
 describe('the review', () => {
-  const complete = (): DraftBody => ({ package_id: 7, recipient: recipientOf() })
+  const createCompleteDraft = (): DraftBody => ({ package_id: 7, recipient: recipientOf() })
 
   test('lets any answer be changed, and shows the answers again', async () => {
     const shown: (string | undefined)[] = []
     const body = await runInterview(
       plainSchema,
-      complete(),
+      createCompleteDraft(),
       [
         {
           ask: 'Is everything correct?',
@@ -207,7 +211,7 @@ describe('the review', () => {
         { ask: 'Is everything correct?', choose: 'Change an answer' },
         { ask: 'Change which answer?', choose: /^Phone/ },
         { ask: 'Phone (required)', initial: '+61400000000', type: undefined },
-        yes,
+        confirmAll,
       ],
       { show: ([first]) => (shown.push(first?.value), 1) },
     )
@@ -217,7 +221,7 @@ describe('the review', () => {
 
   test('an optional answer can be added and removed', async () => {
     const given: DraftBody = {
-      ...known(),
+      ...createKnownDraft(),
       additional_information: [
         { code: 'ncc_acic', fields: { date_of_birth: '1990-04-23', years_resident: 3 } },
         {
@@ -242,7 +246,7 @@ describe('the review', () => {
       ...change('Check notes: Remark (not given)'),
       { ask: 'Check notes: Remark (optional)', initial: '', type: 'Ring twice' },
       ...change('Change nothing'),
-      yes,
+      confirmAll,
     ])
     expect(body.additional_information).toEqual([
       { code: 'ncc_acic', fields: { date_of_birth: '1990-04-23' } },
@@ -252,10 +256,10 @@ describe('the review', () => {
   })
 
   test('lets the person leave', async () => {
-    const leaving = runInterview(plainSchema, complete(), [
+    const interviewLeft = runInterview(plainSchema, createCompleteDraft(), [
       { ask: 'Is everything correct?', choose: 'Leave for now, and keep the answers' },
     ])
-    await expect(leaving).rejects.toMatchObject({
+    await expect(interviewLeft).rejects.toMatchObject({
       code: 'interrupted',
       message: 'cancelled; nothing was ordered',
     })
@@ -264,10 +268,10 @@ describe('the review', () => {
   test('deletes the answers only if the user confirms it; Enter and a no lead back to the review', async () => {
     const drop: Answer = { ask: 'Is everything correct?', choose: 'Cancel, and delete the answers' }
     const no: Answer = { ask: 'Delete all answers about Ann Lee?', confirm: false }
-    const { recipient } = await runInterview(plainSchema, complete(), [drop, no, yes])
+    const { recipient } = await runInterview(plainSchema, createCompleteDraft(), [drop, no, confirmAll])
     expect(recipient).toMatchObject({ first_name: 'Ann' })
-    const gone = runInterview(plainSchema, complete(), [drop, { ...no, confirm: true }])
-    await expect(gone).rejects.toMatchObject({
+    const cancelled = runInterview(plainSchema, createCompleteDraft(), [drop, { ...no, confirm: true }])
+    await expect(cancelled).rejects.toMatchObject({
       code: 'interrupted',
       message: 'cancelled; nothing was ordered, and the answers are deleted',
     })
@@ -277,43 +281,48 @@ describe('the review', () => {
     const lastQuestion = async ({ recipient }: RequestBody): Promise<string> =>
       `Order for ${recipient.first_name}?`
     const answers: Answer[] = [
-      yes,
+      confirmAll,
       { ask: 'Order for Ann?', confirm: false },
       { ask: 'Is everything correct?', choose: 'Change an answer' },
       { ask: 'Change which answer?', choose: /^First name/ },
       { ask: 'First name (required)', type: 'Anna' },
-      yes,
+      confirmAll,
       { ask: 'Order for Anna?', confirm: true },
     ]
-    const body = await runInterview(plainSchema, complete(), answers, { lastQuestion })
+    const body = await runInterview(plainSchema, createCompleteDraft(), answers, { lastQuestion })
     expect(body.recipient.first_name).toBe('Anna')
   })
 
   test('that is left has a hint with the command that continues', async () => {
-    const leaving = runInterview(plainSchema, nothing(plainSchema), [
+    const interviewLeft = runInterview(plainSchema, createEmptyDraft(plainSchema), [
       { ask: 'First name (required)', type: 'Zoë' },
       { ask: 'Last name (required)', type: "O'Brien" },
       { ask: 'Email (required)', leave: true },
     ])
-    await expect(leaving).rejects.toMatchObject({
+    await expect(interviewLeft).rejects.toMatchObject({
       code: 'interrupted',
       hint: `Continue from these answers with: refcheck request create --package 7 --first-name Zoë --last-name 'O'\\''Brien'`,
     })
   })
 
   test('is skipped with `hasReview: false`, and so are optional questions', async () => {
-    expect(await runInterview(plainSchema, complete(), [], { hasReview: false })).toEqual(complete())
+    expect(await runInterview(plainSchema, createCompleteDraft(), [], { hasReview: false })).toEqual(
+      createCompleteDraft(),
+    )
     const schema = schemaOf({ visa: { number: ['string', true], note: ['string', false] } })
-    const body = await runInterview(schema, known(), [{ ask: 'Check visa: Number (required)', type: 'A1' }], {
-      hasReview: false,
-    })
+    const body = await runInterview(
+      schema,
+      createKnownDraft(),
+      [{ ask: 'Check visa: Number (required)', type: 'A1' }],
+      { hasReview: false },
+    )
     expect(body.additional_information).toEqual([{ code: 'visa', fields: { number: 'A1' } }])
   })
 })
 
 test('Ctrl-C at any question ends it', async () => {
   await expect(
-    runInterview(plainSchema, nothing(plainSchema), [{ ask: 'First name (required)', leave: true }]),
+    runInterview(plainSchema, createEmptyDraft(plainSchema), [{ ask: 'First name (required)', leave: true }]),
   ).rejects.toMatchObject({ code: 'interrupted' })
 })
 

@@ -13,7 +13,7 @@ const day = 86_400_000
 const url = 'https://api.example.com'
 
 /** Runs `work` with one store and a clock whose sleeps end at once; each process has its own connection. */
-async function onOneStore(
+async function runOnOneStore(
   work: (process: () => Promise<Governor>, clock: ManualClock) => Promise<void>,
 ): Promise<void> {
   const home = scratch(5000)
@@ -28,34 +28,34 @@ async function onOneStore(
   }
 }
 
-async function takeAll(pace: Governor, count: number): Promise<void> {
-  for (let taken = 0; taken < count; taken += 1) await pace.claim('create')
+async function claimCalls(processGovernor: Governor, count: number): Promise<void> {
+  for (let claimedCount = 0; claimedCount < count; claimedCount += 1) await processGovernor.claim('create')
 }
 
 describe('a clock that jumps', () => {
   test('forward by a day: no early call, neither after a full window nor after a 429', async () =>
-    onOneStore(async (process, clock) => {
-      const pace = await process()
-      await takeAll(pace, 60)
+    runOnOneStore(async (process, clock) => {
+      const processGovernor = await process()
+      await claimCalls(processGovernor, 60)
       clock.jump(day)
       let startedAt = clock.monotonic()
-      await pace.claim('create')
+      await processGovernor.claim('create')
       expect(clock.monotonic() - startedAt).toBeGreaterThan(60_000)
-      await pace.throttled(1800)
+      await processGovernor.throttled(1800)
       startedAt = clock.monotonic()
       clock.jump(day)
-      await pace.claim('create')
+      await processGovernor.claim('create')
       expect(clock.monotonic() - startedAt).toBe(1_800_000)
     }))
 
   test('back by a day: no wait is longer than the time that the service stated, or than a window', async () =>
-    onOneStore(async (process, clock) => {
-      const pace = await process()
-      await takeAll(pace, 60)
+    runOnOneStore(async (process, clock) => {
+      const processGovernor = await process()
+      await claimCalls(processGovernor, 60)
       clock.jump(-day)
-      await pace.claim('create')
+      await processGovernor.claim('create')
       expect(clock.monotonic()).toBeLessThan(62_000)
-      await pace.throttled(30)
+      await processGovernor.throttled(30)
       clock.jump(-day)
       const startedAt = clock.monotonic()
       await (await process()).claim('create')
@@ -63,7 +63,7 @@ describe('a clock that jumps', () => {
     }))
 
   test('back and forth while another process waits: the process waits once', async () =>
-    onOneStore(async (process, clock) => {
+    runOnOneStore(async (process, clock) => {
       const [one, other] = [await process(), await process()]
       await one.throttled(100)
       clock.jump(-day)
@@ -77,7 +77,7 @@ describe('a clock that jumps', () => {
 
 describe('what one process received applies to the others', () => {
   test('at once, and after it has ended', async () =>
-    onOneStore(async (process, clock) => {
+    runOnOneStore(async (process, clock) => {
       await (await process()).throttled(42)
       const next = await process()
       expect((await next.status()).notBefore - clock.now()).toBe(42_000)
@@ -86,18 +86,18 @@ describe('what one process received applies to the others', () => {
     }))
 
   test('a wait that exceeds the budget is refused, and no call is counted', async () =>
-    onOneStore(async (process) => {
-      const pace = await process()
-      await pace.throttled(42)
-      await expect(pace.claim('create', { budgetMs: 41_000 })).rejects.toMatchObject({
+    runOnOneStore(async (process) => {
+      const processGovernor = await process()
+      await processGovernor.throttled(42)
+      await expect(processGovernor.claim('create', { budgetMs: 41_000 })).rejects.toMatchObject({
         code: 'throttled',
         retryAfter: 42,
       })
-      expect((await pace.status()).windows[1]).toMatchObject({ used: 0 })
+      expect((await processGovernor.status()).windows[1]).toMatchObject({ used: 0 })
     }))
 
   test('the store contains neither the key nor a hash that others could compute', async () =>
-    onOneStore(async () => {
+    runOnOneStore(async () => {
       const [one, other] = [scratch(5000), scratch(5000)]
       const accounts = await Promise.all(
         [one, other].map(async (home) => (await home.store()).quota.account(url, 'k'.repeat(32))),
@@ -133,12 +133,12 @@ const table: [header: string | undefined, seconds: number][] = [
 ]
 
 test.each(table)('Retry-After %j leads to a wait of %i s each time', async (header, seconds) =>
-  onOneStore(async (process, clock) => {
-    const pace = await process()
+  runOnOneStore(async (process, clock) => {
+    const processGovernor = await process()
     for (let refusal = 0; refusal < 5; refusal += 1) {
       const parsed = parseRetryAfter(header)
-      await pace.throttled(parsed.seconds, parsed.understood)
-      await pace.claim('create')
+      await processGovernor.throttled(parsed.seconds, parsed.understood)
+      await processGovernor.claim('create')
     }
     expect(clock.monotonic()).toBeGreaterThanOrEqual(5 * seconds * 1000)
     expect(clock.monotonic()).toBeLessThanOrEqual(5 * seconds * 1000 + 5000)

@@ -10,7 +10,7 @@ export const windows = [
 ]
 export const processes = 8
 
-export interface Hour {
+export interface HourOptions {
   seed: number
   /** The sandbox's rule for where a window starts. */
   start: 'first-call' | 'clock'
@@ -28,7 +28,11 @@ export interface Tally {
  * Eight processes, each with its own connection to one store, make calls with one key until the
  * virtual hour is over, at a random phase and with random latencies.
  */
-export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promise<Tally> {
+export async function simulateHour({
+  seed,
+  start,
+  strangers: otherCallsPerMinute = 0,
+}: HourOptions): Promise<Tally> {
   const random = seeded(seed)
   const clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9) + Math.floor(random() * 3_600_000) })
   const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': start } })
@@ -59,12 +63,12 @@ export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promis
   }
   const others = async (): Promise<void> => {
     while (clock.now() < end && tally.answered < 1000) {
-      await clock.sleep(60_000 / strangers)
+      await clock.sleep(60_000 / otherCallsPerMinute)
       await call()
     }
   }
   const loops = Array.from({ length: processes }, loop)
-  if (strangers > 0) loops.push(others())
+  if (otherCallsPerMinute > 0) loops.push(others())
   const all = { over: false }
   void Promise.all(loops).then(() => (all.over = true))
   while (!all.over) {
@@ -78,7 +82,7 @@ export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promis
 }
 
 /** Returns the number of 429s of each window, in the order of the windows. */
-export function refusedByWindow({ refused }: Tally): number[] {
+export function countRefusedByWindow({ refused }: Tally): number[] {
   const ends: { end: number; count: number }[] = []
   for (const end of refused) {
     const known = ends.find((each) => Math.abs(each.end - end) <= 2000)

@@ -19,25 +19,31 @@ export const order: RequestBody = {
 }
 
 /** Returns a phone that is different for each e-mail, because people with one phone may be similar. */
-const phoneOf = (email: string): string =>
+const createPhone = (email: string): string =>
   `+61${Array.from(Buffer.from(email)).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000_000, 7)}`
 
 /** Returns an order for another person for each e-mail. */
 export function orderFor(email: string): RequestBody {
-  return { ...order, recipient: { ...order.recipient, email, phone: phoneOf(email) } }
+  return { ...order, recipient: { ...order.recipient, email, phone: createPhone(email) } }
 }
 
-export const lost: CreateAnswer = { kind: 'lost', error: new UnavailableError('the connection was cut') }
-export const unsent: CreateAnswer = { kind: 'unsent', error: new UnavailableError('connection refused') }
+export const lostAnswer: CreateAnswer = {
+  kind: 'lost',
+  error: new UnavailableError('the connection was cut'),
+}
+export const unsentAnswer: CreateAnswer = {
+  kind: 'unsent',
+  error: new UnavailableError('connection refused'),
+}
 
 /** An answer with the typed error that the API's own table makes of it. */
-export function answered(status: number, envelope: Envelope | undefined, retryAfter?: string): Answered {
+export function createAnswer(status: number, envelope: Envelope | undefined, retryAfter?: string): Answered {
   const error = status >= 200 && status < 300 ? undefined : responseError({ status, envelope })
   return { kind: 'answered', status, envelope, retryAfter, error }
 }
 
 export function clientError(status: number, message: string, retryAfter?: string): Answered {
-  return answered(status, { data: null, status_message: 'client_error', message }, retryAfter)
+  return createAnswer(status, { data: null, status_message: 'client_error', message }, retryAfter)
 }
 
 export function serverError(
@@ -45,12 +51,12 @@ export function serverError(
   data: unknown = null,
   message = 'internal server error',
 ): Answered {
-  return answered(status, { data, status_message: 'server_error', message })
+  return createAnswer(status, { data, status_message: 'server_error', message })
 }
 
-export function taken(id = requestId): Answered {
+export function accept(id = requestId): Answered {
   const data = { request_id: id, status: 'RECEIVED' }
-  return answered(201, { data, status_message: 'ok', message: '' })
+  return createAnswer(201, { data, status_message: 'ok', message: '' })
 }
 
 /** Returns the request resource of an order. */

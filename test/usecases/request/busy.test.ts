@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
-import { order, requestId, taken } from './answers.ts'
-import { refusal, scriptedOrdering, twoMinutes } from './scripted-ordering.ts'
+import { order, requestId, accept } from './answers.ts'
+import { catchOrderError, scriptedOrdering, twoMinutes } from './scripted-ordering.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
 /** A clock that releases a lock after it has slept for `leftMs`. */
@@ -26,30 +26,30 @@ class ReleasingClock extends ManualClock {
 }
 
 /** Returns services whose store another process locks for `busyMs` from the moment the order is accepted. */
-async function orderedWhileBusy(busyMs: number) {
+async function createBusyOrdering(busyMs: number) {
   const home = scratch(1)
   onTestFinished(() => home.end())
   const store = await home.store()
   const other = new DatabaseSync(home.path)
   onTestFinished(() => other.close())
   const clock = new ReleasingClock(busyMs, () => other.exec('ROLLBACK'))
-  const lockAndTake = () => {
+  const lockAndAccept = () => {
     other.exec('BEGIN IMMEDIATE')
-    return Promise.resolve(taken())
+    return Promise.resolve(accept())
   }
-  return { ledger: store.ledger, parts: scriptedOrdering(store, { creates: [lockAndTake] }, { clock }) }
+  return { ledger: store.ledger, parts: scriptedOrdering(store, { creates: [lockAndAccept] }, { clock }) }
 }
 
 test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {
-  const { ledger, parts } = await orderedWhileBusy(90_000)
+  const { ledger, parts } = await createBusyOrdering(90_000)
   expect(await createRequest(parts, order, twoMinutes)).toMatchObject({ requestId })
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
 test('if the store is busy for ten minutes, the error has the outcome', async () => {
-  const { parts } = await orderedWhileBusy(Number.POSITIVE_INFINITY)
+  const { parts } = await createBusyOrdering(Number.POSITIVE_INFINITY)
   const start = parts.clock.monotonic()
-  expect(await refusal(parts)).toMatchObject({
+  expect(await catchOrderError(parts)).toMatchObject({
     code: 'io',
     message: expect.stringContaining(requestId) as string,
   })

@@ -6,7 +6,16 @@ import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
-import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
+import {
+  clientError,
+  lostAnswer,
+  order,
+  requestId,
+  requestOf,
+  serverError,
+  accept,
+  unsentAnswer,
+} from './answers.ts'
 import type { Script } from './scripted-api.ts'
 import { scriptedOrdering, type ScriptedOrdering, twoMinutes as options } from './scripted-ordering.ts'
 
@@ -23,11 +32,11 @@ beforeEach(async () => {
 })
 afterEach(() => home.end())
 
-const ordering = (script: Script): ScriptedOrdering =>
+const createOrdering = (script: Script): ScriptedOrdering =>
   scriptedOrdering(store, script, { signal: stop.signal })
 
 /** Returns a create during which Ctrl-C is pressed and that has the given answer. */
-function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
+function interruptAndAnswer(answer: CreateAnswer): () => CreateAnswer {
   return () => {
     stop.abort()
     return answer
@@ -36,27 +45,31 @@ function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
 
 test('Ctrl-C before the order sends nothing and journals nothing', async () => {
   stop.abort()
-  const parts = ordering({})
+  const parts = createOrdering({})
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toEqual([])
 })
 
 test('Ctrl-C while the store is read sends nothing, and the same order can be sent later', async () => {
-  const slow: Ledger = {
+  const interruptingLedger: Ledger = {
     ...bindLedger(ledger),
     async recover(at) {
       stop.abort()
       return ledger.recover(at)
     },
   }
-  const parts = { ...ordering({}), ledger: slow }
+  const parts = { ...createOrdering({}), ledger: interruptingLedger }
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(parts.api.sent).toEqual([])
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
 test('Ctrl-C during the call waits for the answer, and an accepted order is reported with the interruption', async () => {
-  const created = await createRequest(ordering({ creates: [interruptedBefore(taken())] }), order, options)
+  const created = await createRequest(
+    createOrdering({ creates: [interruptAndAnswer(accept())] }),
+    order,
+    options,
+  )
   expect(created).toMatchObject({
     requestId,
     interruption: {
@@ -75,15 +88,15 @@ test.each([
   ],
   [clientError(401, 'invalid API key'), 'cancelled', 'nothing was ordered (invalid API key)'],
   [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
-  [unsent, 'cancelled', 'nothing was ordered (connection refused)'],
-  [lost, 'unknown', 'the order may or may not have been accepted (the connection was cut)'],
+  [unsentAnswer, 'cancelled', 'nothing was ordered (connection refused)'],
+  [lostAnswer, 'unknown', 'the order may or may not have been accepted (the connection was cut)'],
 ])(
   'Ctrl-C during a call without an accepted order records its outcome and reports the interruption: %#',
-  async (answer, state, known) => {
-    const parts = ordering({ creates: [interruptedBefore(answer)] })
+  async (answer, state, outcomeText) => {
+    const parts = createOrdering({ creates: [interruptAndAnswer(answer)] })
     await expect(createRequest(parts, order, options)).rejects.toMatchObject({
       code: 'interrupted',
-      message: `interrupted; ${known}`,
+      message: `interrupted; ${outcomeText}`,
     })
     expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
     parts.api.expectDone()
@@ -92,22 +105,25 @@ test.each([
 
 test('the interruption of an order with an unknown outcome has a hint', async () => {
   await expect(
-    createRequest(ordering({ creates: [interruptedBefore(lost)] }), order, options),
+    createRequest(createOrdering({ creates: [interruptAndAnswer(lostAnswer)] }), order, options),
   ).rejects.toMatchObject({
     hint: expect.stringMatching(/^It may have been ordered/) as string,
   })
 })
 
 test('Ctrl-C during a wait orders nothing, and the same order can be sent later', async () => {
-  const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '5')] })
+  const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', '5')] })
   parts.onEvent = () => stop.abort()
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled' }])
 })
 
 test('after Ctrl-C no request is read as evidence, and the offered id is stored', async () => {
-  const offering = serverError(500, { request_id: requestId })
-  const parts = ordering({ creates: [interruptedBefore(offering)], reads: { [requestId]: requestOf(order) } })
+  const answerWithId = serverError(500, { request_id: requestId })
+  const parts = createOrdering({
+    creates: [interruptAndAnswer(answerWithId)],
+    reads: { [requestId]: requestOf(order) },
+  })
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(parts.api.readIds).toEqual([])
   expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { clientError, lost, orderFor, requestOf, taken } from './answers.ts'
+import { clientError, lostAnswer, orderFor, requestOf, accept } from './answers.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import { type Script, scriptedApi } from './scripted-api.ts'
 import { halfPastNine, scriptedOrdering } from './scripted-ordering.ts'
@@ -25,14 +25,14 @@ beforeEach(async () => {
 })
 afterEach(() => home.end())
 
-const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
+const createId = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
 
-async function ordered(
+async function addOrder(
   email: string,
-  answer: Parameters<typeof taken>[0] | object,
+  answer: Parameters<typeof accept>[0] | object,
   baseUrl?: string,
 ): Promise<string> {
-  const creates = [typeof answer === 'string' ? taken(answer) : answer] as NonNullable<Script['creates']>
+  const creates = [typeof answer === 'string' ? accept(answer) : answer] as NonNullable<Script['creates']>
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
   const parts = scriptedOrdering(store, { creates, ...(baseUrl !== undefined && { baseUrl }) }, { clock })
   const batchId = await createRequest(parts, orderFor(email), options).then(
@@ -43,14 +43,14 @@ async function ordered(
   return batchId
 }
 
-const emails = async (filter: Parameters<typeof listRequests>[1]): Promise<(string | undefined)[]> =>
+const listEmails = async (filter: Parameters<typeof listRequests>[1]): Promise<(string | undefined)[]> =>
   (await listRequests({ ledger, clock }, filter)).map(({ recipient }) => recipient?.email)
 
 test('lists orders with the terms of the API', async () => {
-  const batchId = await ordered('a@example.com', id(1))
+  const batchId = await addOrder('a@example.com', createId(1))
   expect(await listRequests({ ledger, clock }, {})).toEqual([
     {
-      request_id: id(1),
+      request_id: createId(1),
       state: 'accepted',
       status: 'RECEIVED',
       status_read_at: '2026-11-21T09:30:00.000Z',
@@ -67,52 +67,56 @@ test('lists orders with the terms of the API', async () => {
 })
 
 test('orders with an unknown outcome are listed with the reason, and refused ones are not', async () => {
-  await ordered('a@example.com', lost)
-  await ordered('b@example.com', clientError(400, 'recipient.phone: invalid'))
-  await ordered('c@example.com', clientError(401, 'invalid API key'))
+  await addOrder('a@example.com', lostAnswer)
+  await addOrder('b@example.com', clientError(400, 'recipient.phone: invalid'))
+  await addOrder('c@example.com', clientError(401, 'invalid API key'))
   expect(await listRequests({ ledger, clock }, {})).toMatchObject([
     { request_id: null, state: 'unknown', status: null, reason: 'the connection was cut' },
   ])
 })
 
 test('an order in flight whose process died is listed as unknown', async () => {
-  const dying = { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) }
-  const parts = scriptedOrdering({ ledger: dying, batches: store.batches }, { creates: [taken()] }, { clock })
+  const failingLedger = { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) }
+  const parts = scriptedOrdering(
+    { ledger: failingLedger, batches: store.batches },
+    { creates: [accept()] },
+    { clock },
+  )
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
   await expect(createRequest(parts, orderFor('a@example.com'), options)).rejects.toMatchObject({ code: 'io' })
   expect(await listRequests({ ledger, clock }, {})).toMatchObject([{ state: 'unknown' }])
 })
 
 test('filters by batch, status, time and e-mail, together', async () => {
-  const first = await ordered('a@example.com', id(1))
+  const first = await addOrder('a@example.com', createId(1))
   const later = clock.now()
-  await ordered('b@example.com', id(2))
-  await ordered('c@example.com', lost)
-  expect(await emails({ batchId: first })).toEqual(['a@example.com'])
-  expect(await emails({ since: later })).toEqual(['b@example.com', 'c@example.com'])
-  expect(await emails({ email: 'B@Example.com' })).toEqual(['b@example.com'])
-  expect(await emails({ status: 'received' })).toEqual(['a@example.com', 'b@example.com'])
-  expect(await emails({ status: 'UNKNOWN' })).toEqual(['c@example.com'])
-  expect(await emails({ status: 'received', since: later })).toEqual(['b@example.com'])
-  expect(await emails({ batchId: 'none' })).toEqual([])
+  await addOrder('b@example.com', createId(2))
+  await addOrder('c@example.com', lostAnswer)
+  expect(await listEmails({ batchId: first })).toEqual(['a@example.com'])
+  expect(await listEmails({ since: later })).toEqual(['b@example.com', 'c@example.com'])
+  expect(await listEmails({ email: 'B@Example.com' })).toEqual(['b@example.com'])
+  expect(await listEmails({ status: 'received' })).toEqual(['a@example.com', 'b@example.com'])
+  expect(await listEmails({ status: 'UNKNOWN' })).toEqual(['c@example.com'])
+  expect(await listEmails({ status: 'received', since: later })).toEqual(['b@example.com'])
+  expect(await listEmails({ batchId: 'none' })).toEqual([])
 })
 
 describe('refreshing', () => {
   const refresh = (script: Script, filter = {}, signal?: AbortSignal) => {
     const api = scriptedApi(script)
-    const shown: string[] = []
-    const onProgress = (done: number, total: number) => void shown.push(`${done} of ${total}`)
-    return { api, shown, done: refreshRequests({ api, ledger, clock, signal, onProgress }, filter) }
+    const progress: string[] = []
+    const onProgress = (done: number, total: number) => void progress.push(`${done} of ${total}`)
+    return { api, progress, done: refreshRequests({ api, ledger, clock, signal, onProgress }, filter) }
   }
 
   test('reads each unfinished request of this service and stores its status', async () => {
-    await ordered('a@example.com', id(1))
-    await ordered('b@example.com', id(2))
-    await ordered('c@example.com', lost)
-    await ordered('d@example.com', id(4), 'https://service.example')
+    await addOrder('a@example.com', createId(1))
+    await addOrder('b@example.com', createId(2))
+    await addOrder('c@example.com', lostAnswer)
+    await addOrder('d@example.com', createId(4), 'https://service.example')
     const reads = {
-      [id(1)]: requestOf(orderFor('a@example.com'), 'COMPLETED', id(1)),
-      [id(2)]: requestOf(orderFor('b@example.com'), 'IN_PROGRESS', id(2)),
+      [createId(1)]: requestOf(orderFor('a@example.com'), 'COMPLETED', createId(1)),
+      [createId(2)]: requestOf(orderFor('b@example.com'), 'IN_PROGRESS', createId(2)),
     }
     const first = refresh({ reads })
     const { requests, failures } = await first.done
@@ -120,40 +124,40 @@ describe('refreshing', () => {
     expect(requests.map(({ status }) => status)).toEqual(['COMPLETED', 'IN_PROGRESS', null, 'RECEIVED'])
     const second = refresh({ reads })
     await second.done
-    expect(first.api.readIds).toEqual([id(1), id(2)])
-    expect(second.api.readIds).toEqual([id(2)])
-    expect([first.shown, second.shown]).toEqual([['0 of 2', '1 of 2'], ['0 of 1']])
+    expect(first.api.readIds).toEqual([createId(1), createId(2)])
+    expect(second.api.readIds).toEqual([createId(2)])
+    expect([first.progress, second.progress]).toEqual([['0 of 2', '1 of 2'], ['0 of 1']])
   })
 
   test('filters by the status that was just read', async () => {
-    await ordered('a@example.com', id(1))
-    const reads = { [id(1)]: requestOf(orderFor('a@example.com'), 'PARTIAL', id(1)) }
+    await addOrder('a@example.com', createId(1))
+    const reads = { [createId(1)]: requestOf(orderFor('a@example.com'), 'PARTIAL', createId(1)) }
     expect((await refresh({ reads }, { status: 'received' }).done).requests).toEqual([])
     expect((await refresh({ reads }, { status: 'partial' }).done).requests).toHaveLength(1)
   })
 
   test('continues after a 404, and stops at an error that applies to all reads', async () => {
-    for (const n of [1, 2, 3, 4]) await ordered(`${n}@example.com`, id(n))
+    for (const n of [1, 2, 3, 4]) await addOrder(`${n}@example.com`, createId(n))
     const reads = {
-      [id(1)]: new NotFoundError('resource not found'),
-      [id(2)]: requestOf(orderFor('2@example.com'), 'PARTIAL', id(2)),
-      [id(3)]: new ForbiddenError('organisation subscription not active'),
+      [createId(1)]: new NotFoundError('resource not found'),
+      [createId(2)]: requestOf(orderFor('2@example.com'), 'PARTIAL', createId(2)),
+      [createId(3)]: new ForbiddenError('organisation subscription not active'),
     }
     const { api, done } = refresh({ reads })
     const { requests, failures } = await done
     expect(failures).toMatchObject([
-      { request_id: id(1), error: { code: 'not_found' } },
-      { request_id: id(3), error: { code: 'forbidden' } },
+      { request_id: createId(1), error: { code: 'not_found' } },
+      { request_id: createId(3), error: { code: 'forbidden' } },
     ])
-    expect(api.readIds).toEqual([id(1), id(2), id(3)])
+    expect(api.readIds).toEqual([createId(1), createId(2), createId(3)])
     expect(requests.map(({ status }) => status)).toEqual(['RECEIVED', 'PARTIAL', 'RECEIVED', 'RECEIVED'])
   })
 
   test('stops with an interruption after Ctrl-C', async () => {
-    await ordered('a@example.com', id(1))
+    await addOrder('a@example.com', createId(1))
     const stop = new AbortController()
     stop.abort()
-    const reads = { [id(1)]: new Error('aborted') }
+    const reads = { [createId(1)]: new Error('aborted') }
     await expect(refresh({ reads }, {}, stop.signal).done).rejects.toMatchObject({ code: 'interrupted' })
   })
 })

@@ -26,10 +26,10 @@ export function scriptedApi({
   creates = [],
   reads = {},
 }: Script): ScriptedApi {
-  const left = [...creates]
+  const remainingCreates = [...creates]
   const sent: string[] = []
   const readIds: string[] = []
-  const unscripted = (name: string) => () => Promise.reject(new Error(`unscripted call: ${name}`))
+  const rejectCall = (name: string) => () => Promise.reject(new Error(`unscripted call: ${name}`))
   return {
     baseUrl,
     userEmail: 'owner@example.com',
@@ -37,24 +37,24 @@ export function scriptedApi({
     readIds,
     async createRequest(body) {
       sent.push(new TextDecoder().decode(body))
-      const next = left.shift()
+      const next = remainingCreates.shift()
       if (next === undefined) throw new Error('unscripted call: createRequest')
       return typeof next === 'function' ? next() : next
     },
     getRequest(id) {
       readIds.push(id)
       const read = reads[id]
-      if (read === undefined) return unscripted(`getRequest ${id}`)()
+      if (read === undefined) return rejectCall(`getRequest ${id}`)()
       return read instanceof Error ? Promise.reject(read) : Promise.resolve(read)
     },
-    expectDone: () => expect(left).toEqual([]),
+    expectDone: () => expect(remainingCreates).toEqual([]),
     clockDifferenceMs: () => undefined,
-    ping: unscripted('ping'),
-    listPackages: unscripted('listPackages'),
-    packageSchema: unscripted('packageSchema'),
-    listUsers: unscripted('listUsers'),
-    getAny: unscripted('getAny'),
-    openReport: unscripted('openReport'),
-    openSignedReport: unscripted('openSignedReport'),
+    ping: rejectCall('ping'),
+    listPackages: rejectCall('listPackages'),
+    packageSchema: rejectCall('packageSchema'),
+    listUsers: rejectCall('listUsers'),
+    getAny: rejectCall('getAny'),
+    openReport: rejectCall('openReport'),
+    openSignedReport: rejectCall('openSignedReport'),
   }
 }

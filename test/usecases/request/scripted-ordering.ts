@@ -55,7 +55,7 @@ export function scriptedOrdering(
 }
 
 /** Returns the error of an order; throws if the order was accepted. */
-export async function refusal(
+export async function catchOrderError(
   parts: OrderServices,
   options: Partial<CreateOptions> = {},
   body = order,

@@ -7,18 +7,18 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import {
-  answered,
+  createAnswer,
   clientError,
-  lost,
+  lostAnswer,
   order,
   orderFor,
   requestId,
   requestOf,
   serverError,
-  taken,
+  accept,
 } from './answers.ts'
 import type { Script } from './scripted-api.ts'
-import { refusal, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
+import { catchOrderError, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
 
 let home: Scratch
 let store: Store
@@ -31,35 +31,35 @@ beforeEach(async () => {
 })
 afterEach(() => home.end())
 
-const ordering = (script: Script, over = ledger): ScriptedOrdering =>
+const createOrdering = (script: Script, over = ledger): ScriptedOrdering =>
   scriptedOrdering({ ledger: over, batches: store.batches }, script)
-const states = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
-const hint = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
+const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
+const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
 describe('an outcome that is unknown', () => {
   test.each([
-    ['a lost connection', lost],
+    ['a lost connection', lostAnswer],
     ['a 500', serverError(500)],
-    ['a proxy’s page', answered(403, undefined)],
-    ['a redirect', answered(307, undefined)],
-    ['a 201 without an id', answered(201, { data: null, status_message: 'ok', message: '' })],
+    ['a proxy’s page', createAnswer(403, undefined)],
+    ['a redirect', createAnswer(307, undefined)],
+    ['a 201 without an id', createAnswer(201, { data: null, status_message: 'ok', message: '' })],
     ['an API that throws', () => Promise.reject(new Error('a fault of ours'))],
   ])('after %s is an error with the hint to reconcile, and nothing is sent again', async (_what, answer) => {
-    const parts = ordering({ creates: [answer] })
-    expect(await refusal(parts)).toMatchObject({
+    const parts = createOrdering({ creates: [answer] })
+    expect(await catchOrderError(parts)).toMatchObject({
       code: 'outcome_unknown',
       message: expect.stringMatching(
         /^package 12 may or may not have been ordered for "ana\.silva@example\.com": ./,
       ) as string,
-      ...hint(/may have been ordered.*refcheck batch reconcile/),
+      ...hintMatching(/may have been ordered.*refcheck batch reconcile/),
     })
     expect(parts.api.sent).toHaveLength(1)
-    expect(await states()).toEqual(['unknown'])
+    expect(await readStates()).toEqual(['unknown'])
   })
 
   test('after an unexpected error is reported as a broken connection, with the error as its cause', async () => {
     const fault = new TypeError('a fault of ours')
-    const refused = await refusal(ordering({ creates: [() => Promise.reject(fault)] }))
+    const refused = await catchOrderError(createOrdering({ creates: [() => Promise.reject(fault)] }))
     expect(refused).toMatchObject({
       message: expect.stringMatching(/: the connection broke$/) as string,
       cause: { cause: fault },
@@ -68,7 +68,7 @@ describe('an outcome that is unknown', () => {
 
   test('after an error with a message has this message', async () => {
     const failure = new UnavailableError('no answer came within 60 s')
-    const refused = await refusal(ordering({ creates: [() => Promise.reject(failure)] }))
+    const refused = await catchOrderError(createOrdering({ creates: [() => Promise.reject(failure)] }))
     expect(refused).toMatchObject({
       message: expect.stringMatching(/: no answer came within 60 s$/) as string,
       cause: failure,
@@ -76,15 +76,15 @@ describe('an outcome that is unknown', () => {
   })
 
   describe('with an id in its answer', () => {
-    const offering = serverError(500, { request_id: requestId })
+    const answerWithId = serverError(500, { request_id: requestId })
 
     test('a read with the same package and person is evidence', async () => {
       const reads = { [requestId]: requestOf(order, 'IN_PROGRESS') }
-      const parts = ordering({ creates: [offering], reads })
+      const parts = createOrdering({ creates: [answerWithId], reads })
       const created = await createRequest(parts, order, twoMinutes)
       expect(created).toMatchObject({ requestId, status: 'IN_PROGRESS' })
       expect(parts.events).toEqual([{ name: 'proving', requestId }])
-      expect(await states()).toEqual(['accepted'])
+      expect(await readStates()).toEqual(['accepted'])
     })
 
     test.each([
@@ -95,92 +95,103 @@ describe('an outcome that is unknown', () => {
       ['another request', requestOf(order, 'RECEIVED', '00000000-0000-4000-8000-000000000009')],
       ['an error', new UnavailableError('the service failed (500)')],
     ])('a read with %s is no evidence', async (_what, shown) => {
-      const parts = ordering({ creates: [offering], reads: { [requestId]: shown } })
-      expect(await refusal(parts)).toMatchObject({
+      const parts = createOrdering({ creates: [answerWithId], reads: { [requestId]: shown } })
+      expect(await catchOrderError(parts)).toMatchObject({
         code: 'outcome_unknown',
-        ...hint(new RegExp(`named request ${requestId}`)),
+        ...hintMatching(new RegExp(`named request ${requestId}`)),
       })
       expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
     })
 
     test('the id of another order is no evidence', async () => {
-      await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+      await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
       const reads = { [requestId]: requestOf(order) }
-      const parts = ordering({ creates: [offering], reads })
-      expect(await refusal(parts, { allowDuplicate: true })).toMatchObject({ code: 'outcome_unknown' })
-      expect(await states()).toEqual(['accepted', 'unknown'])
+      const parts = createOrdering({ creates: [answerWithId], reads })
+      expect(await catchOrderError(parts, { allowDuplicate: true })).toMatchObject({
+        code: 'outcome_unknown',
+      })
+      expect(await readStates()).toEqual(['accepted', 'unknown'])
     })
 
     test('the row is recorded as unknown before the read', async () => {
-      const parts = ordering({ creates: [offering] })
-      const seen: string[] = []
+      const parts = createOrdering({ creates: [answerWithId] })
+      const statesAtRead: string[] = []
       parts.api.getRequest = async () => {
-        seen.push(...(await states()))
+        statesAtRead.push(...(await readStates()))
         return requestOf(order)
       }
       await createRequest(parts, order, twoMinutes)
-      expect(seen).toEqual(['unknown'])
+      expect(statesAtRead).toEqual(['unknown'])
     })
   })
 })
 
 test('an order in flight whose process died becomes unknown and is reported', async () => {
-  const dying = ordering({}, { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) })
-  await refusal(dying)
-  expect(await states()).toEqual(['sending'])
-  const parts = ordering({ creates: [taken()] })
+  const failingOrdering = createOrdering(
+    {},
+    { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) },
+  )
+  await catchOrderError(failingOrdering)
+  expect(await readStates()).toEqual(['sending'])
+  const parts = createOrdering({ creates: [accept()] })
   await createRequest(parts, orderFor('b@example.com'), twoMinutes)
   expect(parts.events).toMatchObject([{ name: 'recovered', submissions: [{ recipient: order.recipient }] }])
-  expect(await states()).toEqual(['unknown', 'accepted'])
+  expect(await readStates()).toEqual(['unknown', 'accepted'])
 })
 
 describe('a store that cannot record', () => {
   const disk = new IoError('cannot use the store: the disk reported an error')
-  const broken = (): Ledger => ({ ...bindLedger(ledger), move: () => Promise.reject(disk) })
+  const createFailingLedger = (): Ledger => ({ ...bindLedger(ledger), move: () => Promise.reject(disk) })
 
   test.each([
-    [taken(), new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`)],
-    [lost, /may or may not have been accepted \(the connection was cut\), but this could not/],
+    [accept(), new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`)],
+    [lostAnswer, /may or may not have been accepted \(the connection was cut\), but this could not/],
     [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
   ])('the outcome leads to an error with the outcome: %#', async (answer, message) => {
-    expect(await refusal(ordering({ creates: [answer] }, broken()))).toMatchObject({
-      code: 'io',
-      message: expect.stringMatching(message) as string,
-    })
+    expect(await catchOrderError(createOrdering({ creates: [answer] }, createFailingLedger()))).toMatchObject(
+      {
+        code: 'io',
+        message: expect.stringMatching(message) as string,
+      },
+    )
   })
 
   test('the attempt sends nothing', async () => {
-    const parts = ordering({}, { ...bindLedger(ledger), beginInQuota: () => Promise.reject(disk) })
-    expect(await refusal(parts)).toBe(disk)
+    const parts = createOrdering({}, { ...bindLedger(ledger), beginInQuota: () => Promise.reject(disk) })
+    expect(await catchOrderError(parts)).toBe(disk)
     expect(parts.api.sent).toEqual([])
   })
 })
 
 test('an answer is recorded even if another process has made the row unknown', async () => {
-  const slow = async () => {
+  const recordUnknownAndAnswer = async () => {
     const other = await home.open()
     const [row] = await other.list({})
     if (row === undefined) throw new Error('no row')
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
-    return taken()
+    return accept()
   }
-  await createRequest(ordering({ creates: [slow] }), order, twoMinutes)
+  await createRequest(createOrdering({ creates: [recordUnknownAndAnswer] }), order, twoMinutes)
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
 test.each(['dropped', 'pending'] as const)(
   'an answer is recorded and reported even if another process has made the row unknown and then %s',
   async (to) => {
-    const slow = async () => {
+    const recordUnknownAndAnswer = async () => {
       const other = await home.open()
       const [row] = await other.list({})
       if (row === undefined) throw new Error('no row')
       await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
       const decision = { by: 'a@example.com', why: 'decided' }
       await other.move({ ...row, state: 'unknown' }, { to, at: 2, reason: 'decided', decision })
-      return taken()
+      return accept()
     }
-    const created = await createRequest(ordering({ creates: [slow] }), order, twoMinutes)
+    const created = await createRequest(
+      createOrdering({ creates: [recordUnknownAndAnswer] }),
+      order,
+      twoMinutes,
+    )
     expect(created).toMatchObject({ requestId })
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
   },

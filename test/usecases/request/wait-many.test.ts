@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { waiting } from './waiting.ts'
+import { simulateWait } from './waiting.ts'
 
 const hour = 3_600_000
 
@@ -9,11 +9,11 @@ test(
   { timeout: 2 * 60_000 },
   async () => {
     const options = { seed: 12, requests: 500, spanMs: 6 * hour }
-    const { reads, lateness, wasted } = await waiting({ ...options, receiver: 'runs' })
-    const without = await waiting({ ...options, receiver: 'none' })
+    const { reads, lateness, wasted } = await simulateWait({ ...options, receiver: 'runs' })
+    const withoutReceiver = await simulateWait({ ...options, receiver: 'none' })
     expect(wasted).toBe(0)
-    expect(reads.length).toBeLessThan(without.reads.length)
+    expect(reads.length).toBeLessThan(withoutReceiver.reads.length)
     const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
-    expect(median(lateness)).toBeLessThan(median(without.lateness) / 10)
+    expect(median(lateness)).toBeLessThan(median(withoutReceiver.lateness) / 10)
   },
 )

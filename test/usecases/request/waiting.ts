@@ -9,7 +9,7 @@ import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { waitForRequests } from '../../../src/usecases/request/wait.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 
-export interface Waiting {
+export interface SimulationOptions {
   seed: number
   requests: number
   /** The latest time at which the last request is finished, in ms. */
@@ -22,46 +22,46 @@ export interface Waiting {
   timeoutMs?: number
 }
 
-export interface Waited {
+export interface SimulationResult {
   /** When each read was made, ms from the start. */
   reads: number[]
   /** How late each change of status was read, in ms. */
   lateness: number[]
   /** Reads of a request that had been read as finished. */
   wasted: number
-  longMs: number
+  durationMs: number
   failure: string | undefined
 }
 
-interface Life {
+interface RequestHistory {
   id: string
   /** When each status began, ms from the start. */
   changes: { at: number; status: string }[]
 }
 
-const usual = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
+const usualStatuses = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
 const eventDelayMs = 800
 
 /** Waits, with the real governor and store, for requests that progress on a virtual clock. */
-export async function waiting(options: Waiting): Promise<Waited> {
-  const { seed, requests, spanMs, receiver, goal = 'terminal', statuses = usual } = options
+export async function simulateWait(options: SimulationOptions): Promise<SimulationResult> {
+  const { seed, requests, spanMs, receiver, goal = 'terminal', statuses = usualStatuses } = options
   const random = seeded(seed)
   const clock = new ManualClock({ auto: true })
   const home = scratch(5000)
-  const lives = Array.from({ length: requests }, (_, at) => life(at, spanMs, statuses, random))
-  const result: Waited = { reads: [], lateness: [], wasted: 0, longMs: 0, failure: undefined }
-  const seen = new Map<string, string>()
+  const histories = Array.from({ length: requests }, (_, at) => createHistory(at, spanMs, statuses, random))
+  const result: SimulationResult = { reads: [], lateness: [], wasted: 0, durationMs: 0, failure: undefined }
+  const lastStatuses = new Map<string, string>()
   const api: Pick<Api, 'baseUrl' | 'getRequest'> = {
     baseUrl: 'https://api.example.com',
     async getRequest(id) {
       const now = clock.monotonic()
-      const past = lives.find((each) => each.id === id)?.changes.filter(({ at }) => at <= now) ?? []
+      const past = histories.find((each) => each.id === id)?.changes.filter(({ at }) => at <= now) ?? []
       const current = past.at(-1)
       if (current === undefined) throw new Error(`no request ${id}`)
-      const before = seen.get(id)
+      const before = lastStatuses.get(id)
       if (before === statuses.at(-1)) result.wasted += 1
       if (before !== undefined && before !== current.status) result.lateness.push(now - current.at)
-      seen.set(id, current.status)
+      lastStatuses.set(id, current.status)
       result.reads.push(now)
       await clock.sleep(50 + Math.floor(random() * 200))
       const recipient = { first_name: 'Ana', last_name: 'Row1' }
@@ -73,7 +73,7 @@ export async function waiting(options: Waiting): Promise<Waited> {
     const account = quota.account('http://127.0.0.1', 'k'.repeat(32))
     const { requests: read, failure } = await waitForRequests(
       api,
-      lives.map(({ id }) => id),
+      histories.map(({ id }) => id),
       {
         goal,
         timeoutMs: options.timeoutMs ?? Number.POSITIVE_INFINITY,
@@ -82,17 +82,27 @@ export async function waiting(options: Waiting): Promise<Waited> {
         inbox:
           receiver === 'none'
             ? undefined
-            : fed(inbox, clock, lives, receiver === 'dies' ? spanMs / 2 : Number.POSITIVE_INFINITY),
+            : addDueEvents(
+                inbox,
+                clock,
+                histories,
+                receiver === 'dies' ? spanMs / 2 : Number.POSITIVE_INFINITY,
+              ),
       },
     )
     if (failure === undefined && read.length !== requests) throw new Error('not all were answered')
-    return { ...result, longMs: clock.monotonic(), failure: failure?.code }
+    return { ...result, durationMs: clock.monotonic(), failure: failure?.code }
   } finally {
     await home.end()
   }
 }
 
-function life(at: number, spanMs: number, statuses: readonly string[], random: () => number): Life {
+function createHistory(
+  at: number,
+  spanMs: number,
+  statuses: readonly string[],
+  random: () => number,
+): RequestHistory {
   const times = statuses.slice(1).map(() => Math.floor(random() * spanMs))
   const changeTimes = [0, ...times.sort((a, b) => a - b)]
   const id = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
@@ -100,13 +110,13 @@ function life(at: number, spanMs: number, statuses: readonly string[], random: (
 }
 
 /** Returns an inbox that adds, before each read, the events that a receiver would have received by then. */
-function fed(
+function addDueEvents(
   inbox: Inbox,
   clock: ManualClock,
-  lives: readonly Life[],
+  histories: readonly RequestHistory[],
   until: number,
 ): Pick<Inbox, 'findLatestStatus' | 'list'> {
-  const events = lives
+  const events = histories
     .flatMap(({ id, changes }) => changes.slice(1).map(({ at, status }) => ({ id, at, status })))
     .filter(({ at }) => at < until)
     .sort((a, b) => a.at - b.at)
@@ -133,7 +143,7 @@ function fed(
 }
 
 /** Returns the largest number of reads in any period of `ms`. */
-export function maxWithin(reads: readonly number[], ms: number): number {
+export function countMaxWithin(reads: readonly number[], ms: number): number {
   let [from, max] = [0, 0]
   for (const [to, at] of reads.entries()) {
     while ((reads[from] ?? 0) <= at - ms) from += 1

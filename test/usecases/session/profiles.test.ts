@@ -5,7 +5,7 @@ import { readSessionStatus } from '../../../src/usecases/session/login.ts'
 import type { Keychain } from '../../../src/store/config/keychain.ts'
 import { openHome, key, otherKey, untouchable, UserService } from './setup.ts'
 
-const work = 'https://work.example.com'
+const workUrl = 'https://work.example.com'
 
 /** A keychain in memory that can be locked. */
 class MemoryKeychain implements Keychain {
@@ -25,16 +25,16 @@ class MemoryKeychain implements Keychain {
 test('the list is ordered by name and has the current profile, and the storage and last four characters of each key', async () => {
   using home = openHome()
   expect(await listProfiles(home)).toEqual([])
-  await home.add('work', work, key)
+  await home.add('work', workUrl, key)
   await home.secrets.save('work', 'webhook-secret', 'hush')
-  await home.add('empty', work)
+  await home.add('empty', workUrl)
   await home.settings.switchTo('work')
   const list = await listProfiles(home)
   expect(list).toEqual([
     {
       profile: 'empty',
       current: false,
-      base_url: work,
+      base_url: workUrl,
       user_email: 'ana@example.com',
       key_from: null,
       key: null,
@@ -43,7 +43,7 @@ test('the list is ordered by name and has the current profile, and the storage a
     {
       profile: 'work',
       current: true,
-      base_url: work,
+      base_url: workUrl,
       user_email: 'ana@example.com',
       key_from: 'file',
       key: '****pQRS',
@@ -56,15 +56,15 @@ test('the list is ordered by name and has the current profile, and the storage a
 test('with a locked keychain the list has no characters of the key', async () => {
   const keychain = new MemoryKeychain()
   using home = openHome(keychain)
-  await home.add('work', work, key)
+  await home.add('work', workUrl, key)
   keychain.locked = true
   expect(await listProfiles(home)).toMatchObject([{ profile: 'work', key_from: 'keychain', key: null }])
 })
 
 test('switchProfile changes the current profile and refuses an unknown one', async () => {
   using home = openHome()
-  await home.add('work', work, key)
-  await home.add('home', work, key)
+  await home.add('work', workUrl, key)
+  await home.add('home', workUrl, key)
   expect(await switchProfile('work', home)).toEqual({ profile: 'work' })
   expect(await home.settings.currentProfile()).toBe('work')
   await expect(switchProfile('wrok', home)).rejects.toMatchObject({
@@ -75,8 +75,8 @@ test('switchProfile changes the current profile and refuses an unknown one', asy
 
 test('logging out removes the profile, its key and its webhook secret', async () => {
   using home = openHome()
-  await home.add('home', work, otherKey)
-  await home.add('work', work, key)
+  await home.add('home', workUrl, otherKey)
+  await home.add('work', workUrl, key)
   await home.secrets.save('work', 'webhook-secret', 'hush')
   expect(await logout({ env: {}, ...home })).toEqual({
     profile: 'work',
@@ -98,8 +98,8 @@ test('logging out removes the profile, its key and its webhook secret', async ()
 test('logging out removes keys from the keychain too, and reports those that could not be removed', async () => {
   const keychain = new MemoryKeychain()
   using home = openHome(keychain)
-  await home.add('work', work, key)
-  await home.add('home', work, otherKey)
+  await home.add('work', workUrl, key)
+  await home.add('home', workUrl, otherKey)
   expect(await logout({ name: 'work', env: {}, ...home })).toMatchObject({ left_in_keychain: [] })
   expect([...keychain.entries.values()]).toEqual([otherKey])
   keychain.locked = true
@@ -113,7 +113,7 @@ test('logging out removes keys from the keychain too, and reports those that cou
 
 test('logging out uses the first of the argument, --profile, REFCHECK_PROFILE and the current profile', async () => {
   using home = openHome()
-  for (const name of ['a', 'b', 'c', 'd']) await home.add(name, work, key)
+  for (const name of ['a', 'b', 'c', 'd']) await home.add(name, workUrl, key)
   const sources = { env: { REFCHECK_PROFILE: 'c' }, ...home }
   expect(await logout({ name: 'a', profile: 'b', ...sources })).toMatchObject({ profile: 'a' })
   expect(await logout({ profile: 'b', ...sources })).toMatchObject({ profile: 'b' })
@@ -123,7 +123,7 @@ test('logging out uses the first of the argument, --profile, REFCHECK_PROFILE an
 
 test('logging out of an unknown or invalid profile is refused', async () => {
   using home = openHome()
-  await home.add('work', work, key)
+  await home.add('work', workUrl, key)
   await expect(logout({ name: 'wrok', env: {}, ...home })).rejects.toMatchObject({
     code: 'usage',
     message: 'no profile named "wrok"',

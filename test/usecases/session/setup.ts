@@ -53,11 +53,11 @@ export function openHome(keychain?: Keychain): Home {
 
 /** Settings and secrets that throw at any access. */
 export const untouchable = {
-  settings: forbidden('the settings') as Settings,
-  secrets: forbidden('the secrets') as Secrets,
+  settings: createForbidden('the settings') as Settings,
+  secrets: createForbidden('the secrets') as Secrets,
 }
 
-function forbidden(what: string): object {
+function createForbidden(what: string): object {
   return new Proxy(
     {},
     {
@@ -68,7 +68,7 @@ function forbidden(what: string): object {
   )
 }
 
-function user(email: string): User {
+function createUser(email: string): User {
   const [name = ''] = email.split('@')
   return {
     id: '7d3c1f52-0b1e-4f3a-8a55-1c9b0e6d2f40',
@@ -136,12 +136,16 @@ export class UserService implements AsyncDisposable {
     const apiKey = request.headers['x-service-api-key']?.toString()
     const email = request.headers['x-service-user-email']?.toString()
     this.calls.push({ path: request.url ?? '', key: apiKey, email })
-    const refusal = (message: string): unknown => ({ data: null, status_message: 'client_error', message })
-    if (apiKey !== organisation.key) return [401, refusal('invalid API key')]
-    const known = organisation.emails.some((each) => each.toLowerCase() === email?.toLowerCase())
-    if (!known && email !== 'ghost@example.com') {
-      return [403, refusal('user not a member of the organisation')]
+    const createErrorBody = (message: string): unknown => ({
+      data: null,
+      status_message: 'client_error',
+      message,
+    })
+    if (apiKey !== organisation.key) return [401, createErrorBody('invalid API key')]
+    const isMember = organisation.emails.some((each) => each.toLowerCase() === email?.toLowerCase())
+    if (!isMember && email !== 'ghost@example.com') {
+      return [403, createErrorBody('user not a member of the organisation')]
     }
-    return [200, { data: { users: organisation.emails.map(user) }, status_message: 'ok', message: '' }]
+    return [200, { data: { users: organisation.emails.map(createUser) }, status_message: 'ok', message: '' }]
   }
 }

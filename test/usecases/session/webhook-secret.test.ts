@@ -8,7 +8,7 @@ import {
 import { openHome, key, untouchable } from './setup.ts'
 
 const env = { REFCHECK_WEBHOOK_SECRET: 'from-env\n' }
-const work = 'https://work.example.com'
+const workUrl = 'https://work.example.com'
 
 test('a secret in the environment overrides that of the profile, and no file is read', async () => {
   expect(await resolveWebhookSecret({ env, ...untouchable })).toEqual({
@@ -18,39 +18,39 @@ test('a secret in the environment overrides that of the profile, and no file is 
 })
 
 test('a secret is stored with the current profile and found again', async () => {
-  using opened = openHome()
-  await opened.add('work', work, key)
-  expect(await saveWebhookSecret({ env: {}, ...opened, secret: 'hush\n' })).toEqual({
+  using openedHome = openHome()
+  await openedHome.add('work', workUrl, key)
+  expect(await saveWebhookSecret({ env: {}, ...openedHome, secret: 'hush\n' })).toEqual({
     profile: 'work',
     storage: 'file',
   })
-  expect(await resolveWebhookSecret({ env: {}, ...opened })).toEqual({ secret: 'hush', from: 'file' })
-  expect((await opened.secrets.read('work', 'api-key'))?.value).toBe(key)
+  expect(await resolveWebhookSecret({ env: {}, ...openedHome })).toEqual({ secret: 'hush', from: 'file' })
+  expect((await openedHome.secrets.read('work', 'api-key'))?.value).toBe(key)
 })
 
 test('--profile determines the secret; a profile without one uses that of the environment', async () => {
-  using opened = openHome()
-  await opened.add('home', work, key)
-  await opened.add('work', work, key)
-  await saveWebhookSecret({ profile: 'home', env: {}, ...opened, secret: 'hush' })
-  expect(await resolveWebhookSecret({ profile: 'home', env, ...opened })).toEqual({
+  using openedHome = openHome()
+  await openedHome.add('home', workUrl, key)
+  await openedHome.add('work', workUrl, key)
+  await saveWebhookSecret({ profile: 'home', env: {}, ...openedHome, secret: 'hush' })
+  expect(await resolveWebhookSecret({ profile: 'home', env, ...openedHome })).toEqual({
     secret: 'hush',
     from: 'file',
   })
-  expect(await resolveWebhookSecret({ profile: 'work', env, ...opened })).toMatchObject({
+  expect(await resolveWebhookSecret({ profile: 'work', env, ...openedHome })).toMatchObject({
     from: 'environment',
   })
-  await expect(resolveWebhookSecret({ profile: 'nobody', env, ...opened })).rejects.toMatchObject({
+  await expect(resolveWebhookSecret({ profile: 'nobody', env, ...openedHome })).rejects.toMatchObject({
     code: 'usage',
   })
 })
 
 test.each(['', '\n'])('an empty REFCHECK_WEBHOOK_SECRET (%j) is an error, not an absence', async (text) => {
-  using opened = openHome()
-  await opened.add('work', work, key)
-  await saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })
+  using openedHome = openHome()
+  await openedHome.add('work', workUrl, key)
+  await saveWebhookSecret({ env: {}, ...openedHome, secret: 'hush' })
   await expect(
-    resolveWebhookSecret({ env: { REFCHECK_WEBHOOK_SECRET: text }, ...opened }),
+    resolveWebhookSecret({ env: { REFCHECK_WEBHOOK_SECRET: text }, ...openedHome }),
   ).rejects.toMatchObject({
     code: 'invalid_input',
     message: 'REFCHECK_WEBHOOK_SECRET is empty',
@@ -58,36 +58,36 @@ test.each(['', '\n'])('an empty REFCHECK_WEBHOOK_SECRET (%j) is an error, not an
 })
 
 test('the error for a missing secret says how to set one', async () => {
-  using opened = openHome()
-  const none = {
+  using openedHome = openHome()
+  const missingSecretError = {
     code: 'usage',
     message: 'the webhook secret is missing',
     hint: 'Set REFCHECK_WEBHOOK_SECRET, or save it with: refcheck config set webhook-secret',
   }
-  await expect(resolveWebhookSecret({ env: {}, ...opened })).rejects.toMatchObject(none)
-  await opened.add('work', work, key)
-  await expect(resolveWebhookSecret({ env: {}, ...opened })).rejects.toMatchObject(none)
+  await expect(resolveWebhookSecret({ env: {}, ...openedHome })).rejects.toMatchObject(missingSecretError)
+  await openedHome.add('work', workUrl, key)
+  await expect(resolveWebhookSecret({ env: {}, ...openedHome })).rejects.toMatchObject(missingSecretError)
 })
 
 test('an empty secret is refused, and so is saving one without a profile', async () => {
-  using opened = openHome()
-  await expect(saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })).rejects.toMatchObject({
+  using openedHome = openHome()
+  await expect(saveWebhookSecret({ env: {}, ...openedHome, secret: 'hush' })).rejects.toMatchObject({
     code: 'usage',
     message: 'no profile to save the webhook secret in',
   })
-  await opened.add('work', work, key)
-  await expect(saveWebhookSecret({ env: {}, ...opened, secret: '' })).rejects.toMatchObject({
+  await openedHome.add('work', workUrl, key)
+  await expect(saveWebhookSecret({ env: {}, ...openedHome, secret: '' })).rejects.toMatchObject({
     code: 'invalid_input',
   })
-  expect(await opened.secrets.storage('work', 'webhook-secret')).toBeUndefined()
+  expect(await openedHome.secrets.storage('work', 'webhook-secret')).toBeUndefined()
 })
 
 test('removing the secret does not remove the key', async () => {
-  using opened = openHome()
-  await opened.add('work', work, key)
-  await saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })
-  const gone = { profile: 'work', removed: true, left_in_keychain: false }
-  expect(await removeWebhookSecret({ env: {}, ...opened })).toEqual(gone)
-  expect(await removeWebhookSecret({ env: {}, ...opened })).toEqual({ ...gone, removed: false })
-  expect((await opened.secrets.read('work', 'api-key'))?.value).toBe(key)
+  using openedHome = openHome()
+  await openedHome.add('work', workUrl, key)
+  await saveWebhookSecret({ env: {}, ...openedHome, secret: 'hush' })
+  const removal = { profile: 'work', removed: true, left_in_keychain: false }
+  expect(await removeWebhookSecret({ env: {}, ...openedHome })).toEqual(removal)
+  expect(await removeWebhookSecret({ env: {}, ...openedHome })).toEqual({ ...removal, removed: false })
+  expect((await openedHome.secrets.read('work', 'api-key'))?.value).toBe(key)
 })

@@ -17,7 +17,7 @@ import { scratch } from '../../store/ledger/scratch.ts'
 const key = signingKey('a-secret-of-a-test')
 
 /** Returns a receiver with an inbox whose commits the test completes. */
-function receiving() {
+function createTestReceiver() {
   const commits: { events: readonly ReceivedEvent[]; end: (error?: Error) => void }[] = []
   let wake: (() => void) | undefined
   const receive = createReceiver({
@@ -50,13 +50,13 @@ function receiving() {
 }
 
 test('deliveries during a commit share the next commit, and each is answered after its own commit', async () => {
-  const { commits, commit, deliver } = receiving()
+  const { commits, commit, deliver } = createTestReceiver()
   const first = deliver('{"n": 1}')
-  const before = await commit(0)
+  const firstCommit = await commit(0)
   const others = [deliver('{"n": 2}'), deliver('{"n": 3}')]
   await setImmediate()
   expect(commits).toHaveLength(1)
-  before.end()
+  firstCommit.end()
   expect(await first).toBe(204)
   const next = await commit(1)
   expect(next.events.map(({ body }) => Buffer.from(body).toString())).toEqual(['{"n": 2}', '{"n": 3}'])
@@ -65,11 +65,11 @@ test('deliveries during a commit share the next commit, and each is answered aft
 })
 
 test('deliveries of a failed commit are not acknowledged, and later ones are stored', async () => {
-  const { commit, deliver } = receiving()
-  const lost = [deliver('{"n": 1}'), deliver('{"n": 2}')]
+  const { commit, deliver } = createTestReceiver()
+  const failedDeliveries = [deliver('{"n": 1}'), deliver('{"n": 2}')]
   const failing = await commit(0)
   failing.end(new Error('the disk is full'))
-  expect(await Promise.all(lost)).toEqual([500, 500])
+  expect(await Promise.all(failedDeliveries)).toEqual([500, 500])
   const later = deliver('{"n": 3}')
   const next = await commit(1)
   next.end()
@@ -79,7 +79,7 @@ test('deliveries of a failed commit are not acknowledged, and later ones are sto
 const locked = new IoError('the store is locked')
 
 /** Returns a relay and a real inbox with two events, whose recordForwarded fails `times` times. */
-async function relayed(times: number, deliver: (event: InboxEvent) => Promise<ForwardResult>) {
+async function createRelay(times: number, deliver: (event: InboxEvent) => Promise<ForwardResult>) {
   const home = scratch()
   onTestFinished(() => home.end())
   const { inbox } = await home.store()
@@ -88,10 +88,10 @@ async function relayed(times: number, deliver: (event: InboxEvent) => Promise<Fo
     bodies.map((body) => readEvent(Buffer.from(body), 'a'.repeat(64), 1)),
     true,
   )
-  let left = times
+  let remainingFailures = times
   const forwarded: Inbox['recordForwarded'] = async (...note) => {
-    if (left === 0) return inbox.recordForwarded(...note)
-    left -= 1
+    if (remainingFailures === 0) return inbox.recordForwarded(...note)
+    remainingFailures -= 1
     throw locked
   }
   const relay = new Relay({
@@ -114,24 +114,24 @@ function withForwarded(inbox: Inbox, forwarded: Inbox['recordForwarded']): Inbox
 }
 
 test('an acknowledged event that could not be recorded is recorded later and not forwarded twice', async () => {
-  const handed: number[] = []
-  const { inbox, run } = await relayed(2, async ({ id }) => {
-    handed.push(id)
+  const deliveredIds: number[] = []
+  const { inbox, run } = await createRelay(2, async ({ id }) => {
+    deliveredIds.push(id)
     return { isAccepted: true, answer: '204' }
   })
   await expect(run()).rejects.toBe(locked)
   expect(await inbox.get(1)).toMatchObject({ forward: 'waiting' })
   await run()
-  expect(handed).toEqual([1, 2])
+  expect(deliveredIds).toEqual([1, 2])
   for (const id of [1, 2]) {
     expect(await inbox.get(id)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '204' })
   }
 })
 
 test('if the store fails, the relay ends only after the deliveries in flight', async () => {
-  const slow = Promise.withResolvers<ForwardResult>()
-  const { run } = await relayed(1, async ({ id }) =>
-    id === 1 ? { isAccepted: true, answer: '204' } : slow.promise,
+  const slowDelivery = Promise.withResolvers<ForwardResult>()
+  const { run } = await createRelay(1, async ({ id }) =>
+    id === 1 ? { isAccepted: true, answer: '204' } : slowDelivery.promise,
   )
   let hasEnded = false
   const ended = run().catch(() => {
@@ -139,19 +139,19 @@ test('if the store fails, the relay ends only after the deliveries in flight', a
   })
   for (let turn = 0; turn < 20; turn += 1) await setImmediate()
   expect(hasEnded).toBe(false)
-  slow.resolve({ isAccepted: true, answer: '204' })
+  slowDelivery.resolve({ isAccepted: true, answer: '204' })
   await ended
   expect(hasEnded).toBe(true)
 })
 
 test('nothing is forwarded with a lost lease, and all events are with a valid one', async () => {
-  const handed: number[] = []
-  const { run } = await relayed(0, async ({ id }) => {
-    handed.push(id)
+  const deliveredIds: number[] = []
+  const { run } = await createRelay(0, async ({ id }) => {
+    deliveredIds.push(id)
     return { isAccepted: true, answer: '204' }
   })
   expect(await run({ isLost: () => true })).toBe('lost')
-  expect(handed).toEqual([])
+  expect(deliveredIds).toEqual([])
   expect(await run({ isLost: () => false })).toBe('done')
-  expect(handed).toEqual([1, 2])
+  expect(deliveredIds).toEqual([1, 2])
 })

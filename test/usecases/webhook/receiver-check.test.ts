@@ -8,22 +8,22 @@ import { UnavailableError } from '../../../src/errors/kinds.ts'
 import { expectsBase64, rewritesJson } from '../../../src/usecases/webhook/receiver-cases.ts'
 import { checkReceiver, type ReceiverCheckOptions } from '../../../src/usecases/webhook/receiver-check.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { comparing, handler, type Steps } from './receivers/handler.ts'
+import { handlerWithComparison, handler, type Steps } from './receivers/handler.ts'
 import { rightHandlers } from './receivers/right.ts'
-import { bytesOf, hmac, ledger, secret, serve } from './receivers/served.ts'
+import { readBytes, hmac, createEventStore, secret, serve } from './receivers/served.ts'
 import { plantedFaults } from './receivers/wrong.ts'
 
-async function check(url: string, options: Partial<ReceiverCheckOptions> = {}) {
+async function runCheck(url: string, options: Partial<ReceiverCheckOptions> = {}) {
   const http = new HttpClient({ clock: options.clock ?? systemClock, env: {}, userAgent: 'test' })
   onTestFinished(() => http.close())
   return checkReceiver({ http, clock: systemClock, random: systemRandom, url, secret, ...options })
 }
 
 /** A time limit that a receiver on a busy machine does not exceed. */
-const unhurried = { withinMs: 60_000 }
+const longTimeLimit = { withinMs: 60_000 }
 
 /** Cases that the answers of a correct receiver cannot show. */
-const unseen = [
+const unobservableCases = [
   'constant-time',
   'stored-first',
   'stored-once',
@@ -36,20 +36,20 @@ const unseen = [
 ]
 
 test.each(rightHandlers)('a correct handler passes all cases: %s', async (_framework, start) => {
-  const { report, failure } = await check(await start(), unhurried)
+  const { report, failure } = await runCheck(await start(), longTimeLimit)
   const others = report.cases.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'not_judged')
   expect(others.map(({ id, findings, reason }) => ({ id, findings, reason }))).toEqual([])
-  expect(ids(report.cases, 'not_judged')).toEqual(unseen)
+  expect(listIds(report.cases, 'not_judged')).toEqual(unobservableCases)
   expect(failure).toBeUndefined()
   expect(report.passed).toBe(true)
 })
 
-const ids = (cases: readonly CaseReport[], verdict: Verdict): string[] =>
+const listIds = (cases: readonly CaseReport[], verdict: Verdict): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
 test.each(plantedFaults)('a planted fault is found: $fault', async ({ start, failed, advised = [] }) => {
-  const { report, failure } = await check(await start(), unhurried)
-  expect({ failed: ids(report.cases, 'failed'), advised: ids(report.cases, 'advised') }).toEqual({
+  const { report, failure } = await runCheck(await start(), longTimeLimit)
+  expect({ failed: listIds(report.cases, 'failed'), advised: listIds(report.cases, 'advised') }).toEqual({
     failed,
     advised,
   })
@@ -58,7 +58,7 @@ test.each(plantedFaults)('a planted fault is found: $fault', async ({ start, fai
 
 test('a receiver that verifies the output of Python’s json.dumps gets this finding, and not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
-  const { report, failure } = await check((await planted?.start()) ?? '')
+  const { report, failure } = await runCheck((await planted?.start()) ?? '')
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewritesJson)
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\./)
 })
@@ -73,7 +73,7 @@ test('an answer after 10 s fails, by the given clock', async () => {
       return 204
     },
   })
-  const { report } = await check(await start(), { clock, only: ['good-event', 'in-time'] })
+  const { report } = await runCheck(await start(), { clock, only: ['good-event', 'in-time'] })
   expect(report.cases).toMatchObject([
     { id: 'good-event', verdict: 'passed', answers: [{ status: 204, milliseconds: 10_500 }] },
     {
@@ -82,7 +82,7 @@ test('an answer after 10 s fails, by the given clock', async () => {
       findings: [{ text: `1 of 1 answers took longer than 10 s, the slowest 10.5 s: ${lateAnswer}` }],
     },
   ])
-  const patient = await check(await start(), { clock, withinMs: 11_000, only: ['in-time'] })
+  const patient = await runCheck(await start(), { clock, withinMs: 11_000, only: ['in-time'] })
   expect(patient.report.cases).toMatchObject([{ id: 'in-time', verdict: 'passed' }])
 })
 
@@ -91,8 +91,8 @@ test('after three missing answers the remaining cases are not judged', async () 
     statusFor: (body) => (body.includes('ERROR') ? 0 : 204),
     answer: (response, status) => void (status === 0 ? undefined : response.writeHead(status).end()),
   })
-  const { report, failure } = await check(await start(), { withinMs: 100 })
-  expect(ids(report.cases, 'failed')).toEqual([
+  const { report, failure } = await runCheck(await start(), { withinMs: 100 })
+  expect(listIds(report.cases, 'failed')).toEqual([
     'error-with-reason',
     'error-without-reason',
     'error-reason-odd',
@@ -111,23 +111,23 @@ test('after three missing answers the remaining cases are not judged', async () 
 test('a receiver that crashes at a signed body that is not an event fails this case', async () => {
   const start = handler({
     statusFor(body) {
-      if (body.toString() === 'null') dead = true
+      if (body.toString() === 'null') isDead = true
       return 204
     },
-    answer: (response, status) => void (dead ? response.destroy() : response.writeHead(status).end()),
+    answer: (response, status) => void (isDead ? response.destroy() : response.writeHead(status).end()),
   })
-  let dead = false
-  const { report } = await check(await start())
-  expect(ids(report.cases, 'failed')).toEqual(['signed-oddities'])
-  expect(ids(report.cases, 'not_judged')).toEqual([
+  let isDead = false
+  const { report } = await runCheck(await start())
+  expect(listIds(report.cases, 'failed')).toEqual(['signed-oddities'])
+  expect(listIds(report.cases, 'not_judged')).toEqual([
     'constant-time',
     'still-good',
-    ...unseen.filter((id) => id.startsWith('stored-')),
+    ...unobservableCases.filter((id) => id.startsWith('stored-')),
   ])
 })
 
 test('for a receiver with another secret no other case is judged', async () => {
-  const { report, failure } = await check(await handler({})(), { secret: 'another' })
+  const { report, failure } = await runCheck(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
   // The other deliveries distinguish a wrong secret from wrong bytes and from another encoding.
   expect(report.deliveries).toBe(3)
@@ -142,13 +142,13 @@ test('for a receiver with another secret no other case is judged', async () => {
 
 test('advice fails the check only with `strict`', async () => {
   const start = handler({ statusFor: (body) => (body.includes('ON_HOLD') ? 400 : 204) })
-  expect((await check(await start(), { only: ['unknown'] })).failure).toBeUndefined()
-  const strict = await check(await start(), { only: ['unknown'], strict: true })
+  expect((await runCheck(await start(), { only: ['unknown'] })).failure).toBeUndefined()
+  const strict = await runCheck(await start(), { only: ['unknown'], strict: true })
   expect(strict.failure?.message).toBe('the receiver failed 1 of 2 cases')
 })
 
 test('if the connection is refused, nothing is judged', async () => {
-  await expect(check('http://127.0.0.1:1/hook')).rejects.toMatchObject({
+  await expect(runCheck('http://127.0.0.1:1/hook')).rejects.toMatchObject({
     code: 'unavailable',
     message: '127.0.0.1:1: connection refused',
     hint: 'Check the URL, and that the receiver is running.',
@@ -157,9 +157,9 @@ test('if the connection is refused, nothing is judged', async () => {
 
 test('a secret in an answer is masked in the report', async () => {
   const url = await serve((request, response) => {
-    void bytesOf(request).then(() => response.writeHead(500).end(`my secret is ${secret}`))
+    void readBytes(request).then(() => response.writeHead(500).end(`my secret is ${secret}`))
   })
-  const { report } = await check(url)
+  const { report } = await runCheck(url)
   expect(JSON.stringify(report)).toContain('my secret is ***')
   expect(JSON.stringify(report)).not.toContain(secret)
 })
@@ -172,11 +172,11 @@ test('an interrupted receiver check ends', async () => {
       return 204
     },
   })
-  await expect(check(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
+  await expect(runCheck(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
 test('a receiver that verifies nothing gets this hint, and not that it verifies the wrong bytes', async () => {
-  const { failure } = await check(await handler({ isGood: () => true })(), { only: ['signature'] })
+  const { failure } = await runCheck(await handler({ isGood: () => true })(), { only: ['signature'] })
   expect(failure?.hint).toBe(
     'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks',
   )
@@ -184,7 +184,7 @@ test('a receiver that verifies nothing gets this hint, and not that it verifies 
 
 test('a receiver that verifies reformatted JSON gets the hint to use the raw body', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
-  const { failure } = await check((await planted?.start()) ?? '', { only: ['bytes'] })
+  const { failure } = await runCheck((await planted?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
 })
 
@@ -192,30 +192,33 @@ test('a receiver that expects base64 gets this hint, and not that its secret is 
   const start = handler({
     isGood: (body, signature) => signature === Buffer.from(hmac(body), 'hex').toString('base64'),
   })
-  const { report, failure } = await check(await start())
+  const { report, failure } = await runCheck(await start())
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(expectsBase64)
   expect(failure?.hint).toMatch(/^It expects the signature in base64\./)
 })
 
 test('a comparison whose time grows with each correct character is advised; one with === cannot be detected', async () => {
-  const only = { ...unhurried, only: ['constant-time'] }
+  const only = { ...longTimeLimit, only: ['constant-time'] }
   const slow = handler({
     isGood(body, signature) {
       const expected = hmac(body)
-      const came = String(signature)
-      let same = 0
-      while (same < 64 && came[same] === expected[same]) same += 1
+      const received = String(signature)
+      let equalCount = 0
+      while (equalCount < 64 && received[equalCount] === expected[equalCount]) equalCount += 1
       // Makes the comparison much slower for each correct character.
-      for (let count = 0; count < same * 50; count += 1) hmac(body)
-      return same === 64 && came.length === 64
+      for (let count = 0; count < equalCount * 50; count += 1) hmac(body)
+      return equalCount === 64 && received.length === 64
     },
   })
-  const { report } = await check(await slow(), only)
+  const { report } = await runCheck(await slow(), only)
   expect(report.cases[0]).toMatchObject({ id: 'constant-time', verdict: 'advised' })
   expect(report.cases[0]?.findings[0]?.text).toMatch(
     /in \d\d of 60 pairs, by chance in fewer than 1 of 1,000,000 checks: compare in constant time/,
   )
-  const plain = await check(await comparing((expected, came) => expected === came)(), only)
+  const plain = await runCheck(
+    await handlerWithComparison((expected, received) => expected === received)(),
+    only,
+  )
   expect(plain.report.cases[0]?.reason).toMatch(/^whether it compares in constant time cannot be seen: /)
 })
 
@@ -227,11 +230,11 @@ interface Stored {
 const pairOf = ({ request_id, status }: Stored): string => `${request_id} ${status}`
 
 /** Checks a receiver that stores events with `store`, and returns the cases that failed. */
-async function storing(store: (event: Stored, stored: Stored[]) => void, steps: Partial<Steps> = {}) {
+async function checkStorage(store: (event: Stored, stored: Stored[]) => void, steps: Partial<Steps> = {}) {
   const stored: Stored[] = []
   const start = handler({
     statusFor(body) {
-      const status = ledger().statusFor(body)
+      const status = createEventStore().statusFor(body)
       const event = status === 400 ? undefined : (JSON.parse(body.toString()) as Partial<Stored>)
       if (typeof event?.request_id !== 'string' || typeof event.status !== 'string') return 400
       store(event as Stored, stored)
@@ -239,8 +242,8 @@ async function storing(store: (event: Stored, stored: Stored[]) => void, steps: 
     },
     ...steps,
   })
-  const { report } = await check(await start(), {
-    ...unhurried,
+  const { report } = await runCheck(await start(), {
+    ...longTimeLimit,
     strict: true,
     only: ['stored'],
     readStored: () => Promise.resolve(stored),
@@ -248,14 +251,14 @@ async function storing(store: (event: Stored, stored: Stored[]) => void, steps: 
   return report.cases.filter(({ verdict }) => verdict === 'failed')
 }
 
-const once = (event: Stored, stored: Stored[]): void => {
+const storeOnce = (event: Stored, stored: Stored[]): void => {
   if (!stored.some((each) => pairOf(each) === pairOf(event))) stored.push(event)
 }
 
 test('stored: a correct receiver fails no case, and losses at a restart cannot be detected', async () => {
-  expect(await storing(once)).toEqual([])
-  const { report } = await check(await handler({})(), {
-    ...unhurried,
+  expect(await checkStorage(storeOnce)).toEqual([])
+  const { report } = await runCheck(await handler({})(), {
+    ...longTimeLimit,
     only: ['stored-restart'],
     readStored: () => Promise.resolve([]),
   })
@@ -265,11 +268,11 @@ test('stored: a correct receiver fails no case, and losses at a restart cannot b
 })
 
 test('stored: repeated events, and statuses lost by deduplication on the request id alone, are found', async () => {
-  expect((await storing((event, stored) => stored.push(event))).map(({ id }) => id)).toEqual([
+  expect((await checkStorage((event, stored) => stored.push(event))).map(({ id }) => id)).toEqual([
     'stored-once',
     'stored-all',
   ])
-  const [each] = await storing((event, stored) => {
+  const [each] = await checkStorage((event, stored) => {
     if (!stored.some(({ request_id }) => request_id === event.request_id)) stored.push(event)
   })
   expect(each).toMatchObject({
@@ -283,14 +286,14 @@ test('stored: repeated events, and statuses lost by deduplication on the request
 })
 
 test('stored: a list with the newest first, and a list with one status per request, are found', async () => {
-  const [order] = await storing((event, stored) => {
+  const [order] = await checkStorage((event, stored) => {
     if (!stored.some((each) => pairOf(each) === pairOf(event))) stored.unshift(event)
   })
   expect(order).toMatchObject({
     id: 'stored-in-order',
     findings: [{ level: 'advice', text: expect.stringMatching(/^the last event stands first: /) as string }],
   })
-  const [last] = await storing((event, stored) => {
+  const [last] = await checkStorage((event, stored) => {
     const at = stored.findIndex(({ request_id }) => request_id === event.request_id)
     if (at !== -1) stored.splice(at, 1)
     stored.push(event)
@@ -302,8 +305,8 @@ test('stored: a list with the newest first, and a list with one status per reque
 
 test('stored: a list that can no longer be read fails the case that needs it', async () => {
   let readings = 0
-  const { report } = await check(await handler({})(), {
-    ...unhurried,
+  const { report } = await runCheck(await handler({})(), {
+    ...longTimeLimit,
     only: ['stored-first'],
     readStored: () =>
       (readings += 1) === 1
@@ -320,12 +323,12 @@ test('stored-restart: a command that leaves the receiver running judges nothing'
   const stored: Stored[] = []
   const start = handler({
     statusFor(body) {
-      once(JSON.parse(body.toString()) as Stored, stored)
+      storeOnce(JSON.parse(body.toString()) as Stored, stored)
       return 204
     },
   })
-  const { report } = await check(await start(), {
-    ...unhurried,
+  const { report } = await runCheck(await start(), {
+    ...longTimeLimit,
     only: ['stored-restart'],
     readStored: () => Promise.resolve(stored),
     startReceiver: () => ({ ended: Promise.resolve({ code: 0, failure: undefined }), kill: () => undefined }),

@@ -6,7 +6,7 @@ import type { WorkerEvent } from '../../../src/domain/worker/events.ts'
 import { StoreDownError } from '../../../src/errors/kinds.ts'
 import { runWorker, type WorkerProfile } from '../../../src/usecases/worker/work.ts'
 
-function queued(id: string, baseUrl: string): Batch {
+function createQueuedBatch(id: string, baseUrl: string): Batch {
   const counts = { ...createEmptyCounts(), total: 1, pending: 1 }
   return { id, baseUrl, userEmail: 'a@example.com', account: '', counts, halt: undefined } as unknown as Batch
 }
@@ -14,7 +14,7 @@ function queued(id: string, baseUrl: string): Batch {
 const minuteMs = 60_000
 
 /** Starts a worker with a manual clock, a queue, and a function that announces a change of the queue. */
-function started(
+function startWorker(
   names: readonly string[],
   send: (name: string, batchId: string) => Promise<void>,
   {
@@ -79,14 +79,14 @@ function started(
 
 test('a batch that the store announces is sent at once; any other at the next poll', async () => {
   const sent: [string, number][] = []
-  const worker = started(['acme'], async (_, batchId) => {
+  const worker = startWorker(['acme'], async (_, batchId) => {
     sent.push([batchId, worker.clock.monotonic()])
   })
   await worker.clock.waitUntilSleeping()
-  worker.queue.push(queued('told', 'https://acme.example.com'))
+  worker.queue.push(createQueuedBatch('told', 'https://acme.example.com'))
   worker.announce()
   await worker.clock.waitUntilSleeping()
-  worker.queue.push(queued('untold', 'https://acme.example.com'))
+  worker.queue.push(createQueuedBatch('untold', 'https://acme.example.com'))
   await worker.clock.advance(1_999)
   expect(sent).toEqual([['told', 0]])
   await worker.clock.advance(1)
@@ -99,14 +99,17 @@ test('a batch that the store announces is sent at once; any other at the next po
 })
 
 test('profiles are served in parallel: one that waits does not delay another, and a stop waits for it', async () => {
-  const slow = Promise.withResolvers<void>()
+  const slowSend = Promise.withResolvers<void>()
   const sent: string[] = []
-  const worker = started(['acme', 'beta'], async (name, batchId) => {
-    if (name === 'acme') await slow.promise
+  const worker = startWorker(['acme', 'beta'], async (name, batchId) => {
+    if (name === 'acme') await slowSend.promise
     sent.push(`${name} ${batchId}`)
   })
-  worker.queue.push(queued('1', 'https://acme.example.com'), queued('2', 'https://beta.example.com'))
-  worker.queue.push(queued('3', 'https://acme.example.com'))
+  worker.queue.push(
+    createQueuedBatch('1', 'https://acme.example.com'),
+    createQueuedBatch('2', 'https://beta.example.com'),
+  )
+  worker.queue.push(createQueuedBatch('3', 'https://acme.example.com'))
   await worker.clock.waitUntilSleeping()
   expect(sent).toEqual(['beta 2'])
   expect(worker.events.flatMap((each) => (each.name === 'batch-started' ? [each.batchId] : []))).toEqual([
@@ -114,7 +117,7 @@ test('profiles are served in parallel: one that waits does not delay another, an
     '2',
   ])
   const stopped = worker.stop()
-  slow.resolve()
+  slowSend.resolve()
   await stopped
   expect(sent).toEqual(['beta 2', 'acme 1'])
   expect(worker.events.at(-1)).toEqual({ name: 'stopped' })
@@ -122,7 +125,7 @@ test('profiles are served in parallel: one that waits does not delay another, an
 
 test('requests are refreshed each minute, also after a failure', async () => {
   const readAt: number[] = []
-  const worker = started(['acme'], () => Promise.resolve(), {
+  const worker = startWorker(['acme'], () => Promise.resolve(), {
     async refreshRequests() {
       readAt.push(worker.clock.monotonic())
       if (readAt.length === 1) throw new StoreDownError('the store is gone', { hint: '' })
@@ -146,12 +149,12 @@ test('requests are refreshed each minute, also after a failure', async () => {
 test('a store that cannot be read is read again later, and its queued batches are sent', async () => {
   let isGone = true
   const sent: string[] = []
-  const worker = started(['acme'], async (_, batchId) => void sent.push(batchId), {
+  const worker = startWorker(['acme'], async (_, batchId) => void sent.push(batchId), {
     onRead() {
       if (isGone) throw new StoreDownError('the store is gone', { hint: '' })
     },
   })
-  worker.queue.push(queued('1', 'https://acme.example.com'))
+  worker.queue.push(createQueuedBatch('1', 'https://acme.example.com'))
   await worker.clock.waitUntilSleeping()
   expect(worker.events).toContainEqual({ name: 'store-waits', code: 'io' })
   isGone = false

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 
 import { beginAttempt, addOne, newAttempt } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { makeStore } from '../../../harness/create-store.ts'
+import { createStore } from '../../../harness/create-store.ts'
 import { clearStore } from '../../../harness/postgres-store.ts'
 import { PostgresPair } from '../../../harness/postgres-pair.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
@@ -16,7 +16,7 @@ let setup: Scratch
 
 beforeAll(async () => {
   pair = await PostgresPair.start()
-  await makeStore(pair.url)
+  await createStore(pair.url)
 }, longMs)
 afterAll(() => pair.stop())
 beforeEach(() => {

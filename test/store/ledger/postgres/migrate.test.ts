@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginOne } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { connectTo } from './connect.ts'
-import { allowWithoutLog, makeStore } from '../../../harness/create-store.ts'
+import { allowWithoutLog, createStore } from '../../../harness/create-store.ts'
 import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
@@ -129,7 +129,7 @@ test.each([
 
 test('a database user who may only read and write rows can order', async () => {
   const url = await emptyDatabase()
-  await makeStore(url)
+  await createStore(url)
   const user = `clerk_${new URL(url).pathname.slice(1)}`
   await queryDatabase(
     url,

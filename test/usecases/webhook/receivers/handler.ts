@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { bytesOf, hmac, isGood, ledger, serve } from './served.ts'
+import { readBytes, hmac, hasValidSignature, createEventStore, serve } from './served.ts'
 
 /** The steps of a correct handler on node:http; a test replaces one by a faulty step. */
 export interface Steps {
@@ -15,38 +15,44 @@ type Event = Record<'event' | 'request_id' | 'status', string> & Record<string, 
 
 export function handler(steps: Partial<Steps>): () => Promise<string> {
   return () => {
-    const right: Steps = {
-      read: bytesOf,
+    const correctSteps: Steps = {
+      read: readBytes,
       signature: (request) => request.headers['x-service-signature'],
-      isGood,
-      statusFor: ledger().statusFor,
+      isGood: hasValidSignature,
+      statusFor: createEventStore().statusFor,
       answer: (response, status) => void response.writeHead(status).end(),
     }
-    const all = { ...right, ...steps }
+    const allSteps = { ...correctSteps, ...steps }
     return serve((request, response) => {
-      const work = async (): Promise<void> => {
-        const body = await all.read(request)
-        const status = all.isGood(body, all.signature(request)) ? await all.statusFor(body) : 401
-        all.answer(response, status)
+      const respond = async (): Promise<void> => {
+        const body = await allSteps.read(request)
+        const status = allSteps.isGood(body, allSteps.signature(request))
+          ? await allSteps.statusFor(body)
+          : 401
+        allSteps.answer(response, status)
       }
       // Frameworks answer an unhandled error with 500.
-      work().catch(() => response.writeHead(500).end())
+      respond().catch(() => response.writeHead(500).end())
     })
   }
 }
 
 /** Returns a handler with `statusFor` for parsed events; a body that is not an event is refused. */
-export function taking(statusFor: (event: Event) => number | Promise<number>): () => Promise<string> {
+export function handlerForEvents(
+  statusFor: (event: Event) => number | Promise<number>,
+): () => Promise<string> {
   return handler({
     statusFor(body) {
-      const status = ledger().statusFor(body)
+      const status = createEventStore().statusFor(body)
       return status === 400 ? status : statusFor(JSON.parse(body.toString()) as Event)
     },
   })
 }
 
 /** Returns a handler with another comparison of the expected and the received signature. */
-export function comparing(matches: (expected: string, came: string) => boolean): () => Promise<string> {
+export function handlerWithComparison(
+  matches: (expected: string, received: string) => boolean,
+): () => Promise<string> {
   return handler({
     isGood: (body, signature) => typeof signature === 'string' && matches(hmac(body), signature),
   })

@@ -26,19 +26,19 @@ export function hmac(body: Uint8Array | string): string {
   return createHmac('sha256', secret).update(body).digest('hex')
 }
 
-export function isGood(body: Uint8Array, signature: unknown): boolean {
+export function hasValidSignature(body: Uint8Array, signature: unknown): boolean {
   if (typeof signature !== 'string' || signature.length !== 64) return false
   return timingSafeEqual(Buffer.from(hmac(body)), Buffer.from(signature))
 }
 
-export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
 
 /** Returns the part of a correct handler after verification, which stores each pair of request id and status once. */
-export function ledger(): { statusFor: (body: Uint8Array) => number; seen: Set<string> } {
+export function createEventStore(): { statusFor: (body: Uint8Array) => number; seen: Set<string> } {
   const seen = new Set<string>()
   return {
     seen,

@@ -6,11 +6,11 @@ import { fastify } from 'fastify'
 import { Hono } from 'hono'
 import { onTestFinished } from 'vitest'
 
-import { comparing, handler, taking } from './handler.ts'
-import { bytesOf, isGood, serve } from './served.ts'
+import { handlerWithComparison, handler, handlerForEvents } from './handler.ts'
+import { readBytes, hasValidSignature, serve } from './served.ts'
 
 /** A handler with one planted fault, and the cases that have to find it. */
-export interface Planted {
+export interface PlantedHandler {
   fault: string
   start: () => Promise<string>
   failed: string[]
@@ -29,14 +29,16 @@ const everySignature = [
   'signature-not-hex',
 ]
 
-const frameworks: Planted[] = [
+const frameworks: PlantedHandler[] = [
   {
     fault: 'express: express.json(), then verifies the output of JSON.stringify',
     start() {
       const app = express()
       app.post('/hook', express.json(), (request, response) => {
         const text = JSON.stringify(request.body)
-        response.sendStatus(isGood(Buffer.from(text), request.get('x-service-signature')) ? 204 : 401)
+        response.sendStatus(
+          hasValidSignature(Buffer.from(text), request.get('x-service-signature')) ? 204 : 401,
+        )
       })
       return serve((request, response) => void app(request, response))
     },
@@ -48,7 +50,10 @@ const frameworks: Planted[] = [
     start: handler({
       isGood(body, signature) {
         const value = JSON.stringify(JSON.parse(body.toString()))
-        return isGood(Buffer.from(value.replaceAll('":"', '": "').replaceAll('","', '", "')), signature)
+        return hasValidSignature(
+          Buffer.from(value.replaceAll('":"', '": "').replaceAll('","', '", "')),
+          signature,
+        )
       },
     }),
     failed: ['good-event'],
@@ -60,7 +65,7 @@ const frameworks: Planted[] = [
       app.post('/hook', (request, reply) => {
         const text = JSON.stringify(request.body)
         return reply
-          .code(isGood(Buffer.from(text), request.headers['x-service-signature']) ? 204 : 401)
+          .code(hasValidSignature(Buffer.from(text), request.headers['x-service-signature']) ? 204 : 401)
           .send()
       })
       onTestFinished(() => app.close())
@@ -77,8 +82,8 @@ const frameworks: Planted[] = [
       app.onError((_error, context) => context.body(null, 500))
       app.post('/hook', async (context) => {
         const text = JSON.stringify(await context.req.json())
-        const good = isGood(Buffer.from(text), context.req.header('x-service-signature'))
-        return context.body(null, good ? 204 : 401)
+        const isValid = hasValidSignature(Buffer.from(text), context.req.header('x-service-signature'))
+        return context.body(null, isValid ? 204 : 401)
       })
       const listener = getRequestListener(app.fetch)
       return serve((request, response) => void listener(request, response))
@@ -92,7 +97,7 @@ const frameworks: Planted[] = [
       const app = express()
       app.post('/hook', express.raw({ type: 'application/json', limit: '4kb' }), (request, response) => {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        response.sendStatus(isGood(body, request.get('x-service-signature')) ? 204 : 401)
+        response.sendStatus(hasValidSignature(body, request.get('x-service-signature')) ? 204 : 401)
       })
       return serve((request, response) => void app(request, response))
     },
@@ -100,7 +105,7 @@ const frameworks: Planted[] = [
   },
 ]
 
-const comparisons: Planted[] = [
+const comparisons: PlantedHandler[] = [
   {
     fault: 'never verifies',
     start: handler({ isGood: () => true }),
@@ -110,7 +115,8 @@ const comparisons: Planted[] = [
   {
     fault: 'verifies only if there is a signature',
     start: handler({
-      isGood: (body, signature) => signature === undefined || signature === '' || isGood(body, signature),
+      isGood: (body, signature) =>
+        signature === undefined || signature === '' || hasValidSignature(body, signature),
     }),
     failed: ['signature-missing', 'signature-empty'],
   },
@@ -118,47 +124,50 @@ const comparisons: Planted[] = [
     fault: 'accepts a signature with an empty secret as well',
     start: handler({
       isGood: (body, signature) =>
-        isGood(body, signature) || signature === createHmac('sha256', '').update(body).digest('hex'),
+        hasValidSignature(body, signature) ||
+        signature === createHmac('sha256', '').update(body).digest('hex'),
     }),
     failed: ['signature-wrong'],
   },
   {
     fault: 'compares without case',
-    start: comparing((expected, came) => expected === came.toLowerCase()),
+    start: handlerWithComparison((expected, received) => expected === received.toLowerCase()),
     failed: [],
     advised: ['signature-upper-case'],
   },
   {
     fault: 'removes a prefix of the signature',
-    start: comparing((expected, came) => expected === came.replace(/^sha256=/, '')),
+    start: handlerWithComparison((expected, received) => expected === received.replace(/^sha256=/, '')),
     failed: ['signature-prefixed'],
   },
   {
     fault: 'accepts a header that starts with the signature',
-    start: comparing((expected, came) => came.startsWith(expected)),
+    start: handlerWithComparison((expected, received) => received.startsWith(expected)),
     failed: ['signature-doubled', 'signature-longer'],
   },
   {
     fault: 'accepts a header with only the start of the signature',
-    start: comparing((expected, came) => expected.startsWith(came)),
+    start: handlerWithComparison((expected, received) => expected.startsWith(received)),
     failed: ['signature-empty', 'signature-cut'],
   },
   {
     fault: 'accepts a header that contains the signature',
-    start: comparing((expected, came) => came.includes(expected)),
+    start: handlerWithComparison((expected, received) => received.includes(expected)),
     failed: ['signature-prefixed', 'signature-doubled', 'signature-longer'],
   },
   {
     fault: 'compares the bytes decoded from hexadecimal, which end at the first other character',
-    start: comparing((expected, came) => Buffer.from(expected, 'hex').equals(Buffer.from(came, 'hex'))),
+    start: handlerWithComparison((expected, received) =>
+      Buffer.from(expected, 'hex').equals(Buffer.from(received, 'hex')),
+    ),
     failed: ['signature-longer'],
     advised: ['signature-upper-case', 'signature-doubled'],
   },
   {
     fault: 'compares only as many bytes as the header has',
-    start: comparing((expected, came) => {
+    start: handlerWithComparison((expected, received) => {
       // A text that is not hexadecimal has no bytes here, so that the digits at the start of base64 do not matter.
-      const bytes = Buffer.from(/^[\da-f]*$/i.test(came) ? came : '', 'hex')
+      const bytes = Buffer.from(/^[\da-f]*$/i.test(received) ? received : '', 'hex')
       return timingSafeEqual(bytes, Buffer.from(expected, 'hex').subarray(0, bytes.length))
     }),
     failed: [
@@ -172,7 +181,9 @@ const comparisons: Planted[] = [
   },
   {
     fault: 'throws if the length differs, as timingSafeEqual does',
-    start: comparing((expected, came) => timingSafeEqual(Buffer.from(expected), Buffer.from(came))),
+    start: handlerWithComparison((expected, received) =>
+      timingSafeEqual(Buffer.from(expected), Buffer.from(received)),
+    ),
     failed: [],
     advised: [
       'signature-empty',
@@ -199,22 +210,22 @@ const comparisons: Planted[] = [
   },
 ]
 
-const bodies: Planted[] = [
+const bodies: PlantedHandler[] = [
   {
     fault: 'changes CRLF to LF',
     start: handler({
-      read: async (request) => Buffer.from((await bytesOf(request)).toString().replaceAll('\r\n', '\n')),
+      read: async (request) => Buffer.from((await readBytes(request)).toString().replaceAll('\r\n', '\n')),
     }),
     failed: ['bytes-newline'],
   },
   {
     fault: 'trims the body',
-    start: handler({ read: async (request) => Buffer.from((await bytesOf(request)).toString().trim()) }),
+    start: handler({ read: async (request) => Buffer.from((await readBytes(request)).toString().trim()) }),
     failed: ['bytes-newline', 'body-reformatted'],
   },
   {
     fault: 'reads the body as Latin-1',
-    start: handler({ read: async (request) => Buffer.from((await bytesOf(request)).toString('latin1')) }),
+    start: handler({ read: async (request) => Buffer.from((await readBytes(request)).toString('latin1')) }),
     failed: ['error-reason-odd', 'bytes-utf8', 'chunked'],
   },
   {
@@ -232,7 +243,7 @@ const bodies: Planted[] = [
     fault: 'reads only as many bytes as Content-Length states',
     start: handler({
       read: async (request) =>
-        (await bytesOf(request)).subarray(0, Number(request.headers['content-length'] ?? 0)),
+        (await readBytes(request)).subarray(0, Number(request.headers['content-length'] ?? 0)),
     }),
     failed: ['chunked'],
   },
@@ -240,7 +251,7 @@ const bodies: Planted[] = [
     fault: 'parses before it verifies, and fails if the body is not JSON',
     start: handler({
       async read(request) {
-        const body = await bytesOf(request)
+        const body = await readBytes(request)
         if (body.length > 0) JSON.parse(body.toString())
         return body
       },
@@ -263,10 +274,10 @@ const bodies: Planted[] = [
 
 const statuses = new Set(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'ERROR', 'CANCELLED'])
 
-const events: Planted[] = [
+const events: PlantedHandler[] = [
   {
     fault: 'fails at an unknown status',
-    start: taking(({ status }) => {
+    start: handlerForEvents(({ status }) => {
       if (!statuses.has(status)) throw new Error('unknown status')
       return 204
     }),
@@ -275,44 +286,53 @@ const events: Planted[] = [
   },
   {
     fault: 'refuses an unknown status',
-    start: taking(({ status }) => (statuses.has(status) ? 204 : 422)),
+    start: handlerForEvents(({ status }) => (statuses.has(status) ? 204 : 422)),
     failed: [],
     advised: ['unknown-status'],
   },
   {
     fault: 'refuses unknown fields',
-    start: taking((event) =>
+    start: handlerForEvents((event) =>
       Object.keys(event).every((name) => /^(event|request_id|status|error_reason)$/.test(name)) ? 204 : 400,
     ),
     failed: ['extra-fields'],
   },
   {
     fault: 'requires a reason with ERROR',
-    start: taking(({ status, error_reason }) =>
+    start: handlerForEvents(({ status, error_reason }) =>
       status === 'ERROR' && error_reason === undefined ? 400 : 204,
     ),
     failed: ['error-without-reason'],
   },
   {
     fault: 'accepts only the statuses COMPLETED and ERROR',
-    start: taking(({ status }) => (['COMPLETED', 'ERROR'].includes(status) ? 204 : 400)),
+    start: handlerForEvents(({ status }) => (['COMPLETED', 'ERROR'].includes(status) ? 204 : 400)),
     failed: ['every-status', 'out-of-order'],
     advised: ['unknown-status'],
   },
   {
     fault: 'refuses duplicates with 409',
-    start: refusingDuplicates(),
+    start: refuseDuplicates(),
     failed: ['duplicate', 'duplicate-at-once'],
   },
-  { fault: 'refuses a status that comes late', start: refusingLate(), failed: ['out-of-order'] },
-  { fault: 'fails if the same event is delivered twice at once', start: racing(), failed: ['duplicate-at-once'] },
-  { fault: 'accepts at most ten deliveries at once', start: crowded(), failed: [], advised: ['burst'] },
+  { fault: 'refuses a status that comes late', start: refuseLateStatuses(), failed: ['out-of-order'] },
+  {
+    fault: 'fails if the same event is delivered twice at once',
+    start: createRacingHandler(),
+    failed: ['duplicate-at-once'],
+  },
+  {
+    fault: 'accepts at most ten deliveries at once',
+    start: createLimitedHandler(),
+    failed: [],
+    advised: ['burst'],
+  },
   { fault: 'answers with a redirect', start: handler({ statusFor: () => 302 }), failed: ['good-event'] },
 ]
 
-function refusingDuplicates(): () => Promise<string> {
+function refuseDuplicates(): () => Promise<string> {
   const seen = new Set<string>()
-  return taking(({ request_id, status }) => {
+  return handlerForEvents(({ request_id, status }) => {
     const pair = `${request_id} ${status}`
     if (seen.has(pair)) return 409
     seen.add(pair)
@@ -320,47 +340,48 @@ function refusingDuplicates(): () => Promise<string> {
   })
 }
 
-function refusingLate(): () => Promise<string> {
+function refuseLateStatuses(): () => Promise<string> {
   const completed = new Set<string>()
-  return taking(({ request_id, status }) => {
+  return handlerForEvents(({ request_id, status }) => {
     if (completed.has(request_id) && status !== 'COMPLETED') return 409
     if (status === 'COMPLETED') completed.add(request_id)
     return 204
   })
 }
 
-/** Waits until `until` is true, for at most 5000 turns of the event loop. */
-async function lingering(until: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 5000 && !until(); turn += 1) await new Promise((resolve) => setImmediate(resolve))
+/** Waits until `isReached` is true, for at most 5000 turns of the event loop. */
+async function waitUntil(isReached: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 5000 && !isReached(); turn += 1)
+    await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Returns a handler that reads and then stores the pair without a lock, so that the second of two fails. */
-function racing(): () => Promise<string> {
+function createRacingHandler(): () => Promise<string> {
   const rows = new Set<string>()
-  return taking(async ({ request_id, status }) => {
+  return handlerForEvents(async ({ request_id, status }) => {
     const pair = `${request_id} ${status}`
     if (rows.has(pair)) return 204
     // The slower of two deliveries finds the row of the faster one.
-    await lingering(() => rows.has(pair))
+    await waitUntil(() => rows.has(pair))
     if (rows.has(pair)) throw new Error('unique constraint')
     rows.add(pair)
     return 204
   })
 }
 
-function crowded(): () => Promise<string> {
-  let working = 0
-  let refused = false
-  return taking(async () => {
-    if (working >= 10) {
-      refused = true
+function createLimitedHandler(): () => Promise<string> {
+  let activeCount = 0
+  let hasRefused = false
+  return handlerForEvents(async () => {
+    if (activeCount >= 10) {
+      hasRefused = true
       return 503
     }
-    working += 1
-    await lingering(() => refused)
-    working -= 1
+    activeCount += 1
+    await waitUntil(() => hasRefused)
+    activeCount -= 1
     return 204
   })
 }
 
-export const plantedFaults: readonly Planted[] = [...frameworks, ...comparisons, ...bodies, ...events]
+export const plantedFaults: readonly PlantedHandler[] = [...frameworks, ...comparisons, ...bodies, ...events]
