@@ -89,8 +89,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     what: 'the lease of a runner is compared with the clock of the machine, PostgreSQL',
     edits: [
       ...editsOf(`${ledger}/ledger.ts`, [
-        'this.holds.abandoned(this.engine)',
-        'this.holds.abandoned(this.engine, at)',
+        'this.leases.abandoned(this.engine)',
+        'this.leases.abandoned(this.engine, at)',
       ]),
       ...editsOf(
         `${ledger}/postgres/leases.ts`,
@@ -140,8 +140,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'the attempt log is not flushed',
     edits: editsOf(`${ledger}/rollback-detection.ts`, [
-      'await log.flush()\n  }\n\n  /** Not flushed',
-      '}\n\n  /** Not flushed',
+      'await log.flush()\n  }\n\n  /**\n   * Appends an outcome',
+      '}\n\n  /**\n   * Appends an outcome',
     ]),
     tests: ['test/store/ledger/sqlite/recording.test.ts'],
   },

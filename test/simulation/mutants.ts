@@ -67,7 +67,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         return parts.ledger.move(from, change)
       },
       async moveAndBegin(from, change) {
-        return { moved: await ledger.move(from, change), attempt: undefined, conflict: undefined }
+        return { isMoved: await ledger.move(from, change), attempt: undefined, conflict: undefined }
       },
     }
     return { ...parts, ledger }

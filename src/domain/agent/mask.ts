@@ -5,7 +5,7 @@ import { checkStatuses, checkTypes, refereeStatuses, requestStatuses } from '../
 import { submissionStates } from '../submission/states.ts'
 import { batchFileWords, formWords, ownWords } from './words.ts'
 
-/** Longer lists are cut. */
+/** Maximum number of items of a list; longer lists are cut. */
 const maxItems = 200
 const maxDepth = 30
 
@@ -45,11 +45,14 @@ export function redactForAgent(document: unknown, options: RedactOptions): Maske
   const [plainDocument, ...otherDocuments] = [document, ...others].map((each) =>
     plainValue(each, '', redact, 0),
   )
-  const short = cutLists(plainDocument, counts)
+  const shortDocument = cutLists(plainDocument, counts)
   const checkNames = namesOfChecks(plainValue(packages, '', redact, 0))
   const data = showsPersonalData
-    ? short
-    : maskDocument(short, nameWordsIn([plainDocument, ...otherDocuments]), { checkNames, reportsFolder })
+    ? shortDocument
+    : maskDocument(shortDocument, nameWordsIn([plainDocument, ...otherDocuments]), {
+        checkNames,
+        reportsFolder,
+      })
   return { data, leftOut: counts.leftOut }
 }
 
@@ -133,9 +136,9 @@ const nameKeys = new Set(['first_name', 'last_name', 'referee_name'])
 const personalKeys = new Set(['recipient', 'requester', 'fields'])
 
 /** Patterns of personal data in running text. */
-const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
-const domain = /^[\p{L}\p{M}\p{N}.-]+$/u
-const phone = /\+?\d(?:[ ()._-]?\d){6,}/g
+const emailPattern = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
+const domainPattern = /^[\p{L}\p{M}\p{N}.-]+$/u
+const phonePattern = /\+?\d(?:[ ()._-]?\d){6,}/g
 /** Sentences of refcheck contain a name followed by the e-mail in parentheses. */
 const nameBeforeEmail = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
 /** The text before the last e-mail in parentheses. */
@@ -163,7 +166,7 @@ const unquotedWord = /[^\s"'“”]+/gu
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
-const word = /[\p{L}\p{M}\p{N}'’-]+/gu
+const wordPattern = /[\p{L}\p{M}\p{N}'’-]+/gu
 const wordInFileName = /[\p{L}\p{M}'’-]+/gu
 const emailOrWord = new RegExp(`${email.source}|${word.source}`, 'gu')
 /** Scripts in which one character may be a whole name, so that it is no initial. */
@@ -195,11 +198,11 @@ function initialOf(name: string): string {
 
 /** `priya@example.com` → `p…@example.com` */
 export function maskEmail(text: string): string {
-  const at = text.lastIndexOf('@')
+  const atIndex = text.lastIndexOf('@')
   // A cell may contain an @ without being an address, so anything that cannot be a domain is withheld.
-  return at < 1 || !domain.test(text.slice(at + 1))
+  return atIndex < 1 || !domainPattern.test(text.slice(atIndex + 1))
     ? withheldText
-    : `${Array.from(text)[0] ?? ''}…${text.slice(at)}`
+    : `${Array.from(text)[0] ?? ''}…${text.slice(atIndex)}`
 }
 
 /** `+61412345678` → `…78` */
@@ -296,10 +299,10 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
         ),
       )
       .replace(nameBeforeEmail, (_, before: string, name: string) => `${before}${maskName(name)} (`)
-      .replace(email, (each) => maskEmail(each))
+      .replace(emailPattern, (each) => maskEmail(each))
       .replace(dateOfBirth, withheldText)
-      .replace(phone, (each) => maskPhone(each))
-      .replace(word, (each) =>
+      .replace(phonePattern, (each) => maskPhone(each))
+      .replace(wordPattern, (each) =>
         isKnownName(each, knownNames) && !isOwnWord(isHint ? each.toLowerCase() : each, knownNames)
           ? maskName(each)
           : each,
@@ -317,12 +320,15 @@ const isSentenceWord = (text: string): boolean =>
 
 /** Changes the parts of a text that do not match `pattern`. The text must not contain `privateMark`. */
 function changeAround(pattern: RegExp, text: string, change: (rest: string) => string): string {
-  const found: string[] = []
-  const rest = text.replace(
+  const protectedParts: string[] = []
+  const markedText = text.replace(
     pattern,
-    (each) => `${privateMark}${String.fromCharCode(0xe000 + found.push(each) - 1)}${privateMark}`,
+    (each) => `${privateMark}${String.fromCharCode(0xe000 + protectedParts.push(each) - 1)}${privateMark}`,
   )
-  return change(rest).replaceAll(markedIndex, (_, at: string) => found[at.charCodeAt(0) - 0xe000] ?? '')
+  return change(markedText).replaceAll(
+    markedIndex,
+    (_, mark: string) => protectedParts[mark.charCodeAt(0) - 0xe000] ?? '',
+  )
 }
 
 /**
@@ -342,8 +348,8 @@ const statuses = new Set<string>([
   ...packageStatuses,
 ])
 const definedWords = new Set<string>([...statuses, ...checkTypes, ...submissionStates])
-const opening = '(['
-const closing = ')]…,.:;!?'
+const openingMarks = '(['
+const closingMarks = ')]…,.:;!?'
 
 /**
  * Masks a reason that the service may have written. It can repeat any cell of an order in any spelling, so only ids and
@@ -384,8 +390,8 @@ const isDefinedWord = (text: string): boolean => definedWords.has(text) || ownWo
 /** Returns where a word begins and ends within brackets and punctuation. */
 function wordWithin(text: string): [start: number, end: number] {
   let [start, end] = [0, text.length]
-  while (end > 0 && closing.includes(text.charAt(end - 1))) end -= 1
-  while (start < end && opening.includes(text.charAt(start))) start += 1
+  while (end > 0 && closingMarks.includes(text.charAt(end - 1))) end -= 1
+  while (start < end && openingMarks.includes(text.charAt(start))) start += 1
   return [start, end]
 }
 
@@ -438,7 +444,7 @@ function maskFileName(name: string, knownNames: ReadonlySet<string>, isOfBatch: 
     const numbers = rest.replaceAll(markedIndex, '').match(/\d+/g) ?? []
     const isShort = numbers.length <= 1 && numbers.every((each) => each.length <= 2)
     return rest
-      .replace(email, maskEmail)
+      .replace(emailPattern, maskEmail)
       .replace(digitsInPath, (each) => (isShort ? each : withheldText))
       .replace(wordInFileName, (each) =>
         isKnownName(each, knownNames) || (isOfBatch && !each.split('-').every(isBatchFileWord))
@@ -483,12 +489,12 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
   if (columnNameKeys.has(key)) return withheldText
   if (Array.isArray(value)) return value.map((each) => maskAt(each, key, isPersonal, names))
   if (typeof value === 'object' && value !== null) {
-    const inside = isPersonal || personalKeys.has(key)
+    const isPersonalValue = isPersonal || personalKeys.has(key)
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
-        if (name === 'field' && isAnswer(value)) return [name, maskReason(String(inner))]
+        if (name === 'field' && isServiceError(value)) return [name, maskReason(String(inner))]
         const shownName = definedWordKeys.has(key) && !isDefinedWord(name) ? withheldText : name
-        return [shownName, maskAt(inner, keyForMask(name, value, key), inside, names)]
+        return [shownName, maskAt(inner, keyForMask(name, value, key), isPersonalValue, names)]
       }),
     )
   }
@@ -514,13 +520,13 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
 /** Returns the key by which the value of a key is masked: keys of the same name have different contents. */
 function keyForMask(name: string, parent: object, parentKey: string): string {
   if (parentKey === 'by_type') return 'statuses'
-  if (name === 'message' && isAnswer(parent)) return 'reason'
+  if (name === 'message' && isServiceError(parent)) return 'reason'
   // A batch has the name of its file.
   return name === 'name' && 'batch_id' in parent ? 'batch' : name
 }
 
-/** The message of an error with an HTTP status is a text of the service. */
-const isAnswer = (value: object): boolean => 'status' in value && typeof value.status === 'number'
+/** Whether an error has an HTTP status; its message is then a text of the service. */
+const isServiceError = (value: object): boolean => 'status' in value && typeof value.status === 'number'
 
 /** The parts of a JSON Schema that `keepDeclared` uses. */
 interface DeclaredShape {
@@ -565,7 +571,7 @@ function alternatives(schema: DeclaredShape): DeclaredShape[] {
  * text.
  */
 function wordsOf(name: string): string[] {
-  return (name.match(word) ?? [])
+  return (name.match(wordPattern) ?? [])
     .flatMap((each) => [each].concat(each.split(/['’-]/)))
     .filter((each) => each !== '' && !latinLetter.test(each))
     .map(fold)
@@ -588,12 +594,12 @@ const invisible = /[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]+/gu
  * added.
  */
 export function plainText(text: string): string {
-  const shown = text
+  const plain = text
     .slice(0, 20 * maxTextLength)
     .replace(invisible, '')
     .replace(blanks, ' ')
     .trim()
-  const characters = Array.from(shown)
-  if (characters.length <= maxTextLength && text.length <= 20 * maxTextLength) return shown
+  const characters = Array.from(plain)
+  if (characters.length <= maxTextLength && text.length <= 20 * maxTextLength) return plain
   return `${characters.slice(0, maxTextLength).join('')}… (cut: ${text.length} characters)`
 }

@@ -53,11 +53,13 @@ export function packageWithName({ id, name }: OrderedPackage): string {
 }
 
 function peopleText({ count, people }: OrderToConfirm): string {
-  const named = people.filter((person) => person !== undefined)
-  const [only] = named
-  if (count === 1 && named.length === 1 && only !== undefined) return personWithEmail(only)
-  const canNameAll = count <= maxNamed && named.length === count
-  const lists = [named.map(personWithEmail), named.map(({ email }) => email)].map((each) => each.join(', '))
+  const namedPeople = people.filter((person) => person !== undefined)
+  const [onlyPerson] = namedPeople
+  if (count === 1 && namedPeople.length === 1 && onlyPerson !== undefined) return personWithEmail(onlyPerson)
+  const canNameAll = count <= maxNamed && namedPeople.length === count
+  const lists = [namedPeople.map(personWithEmail), namedPeople.map(({ email }) => email)].map((each) =>
+    each.join(', '),
+  )
   const list = canNameAll ? lists.find((each) => each.length <= maxListLength) : undefined
   return `${formatCount(count, 'person', 'people')}${list === undefined ? '' : ` (${list})`}`
 }

@@ -37,10 +37,10 @@ export interface ComparableRow {
   baseUrl: string
   packageId: number
   recipient: Recipient | undefined
-  /** When it was added. */
+  /** When the row was added. */
   addedAt: number
   kind: 'single' | 'file'
-  /** The account of the order; '' without one. */
+  /** The account of the order; '' for an order without an account. */
   account?: string | undefined
   /** The results files' rows about the person. */
   externalResults?: readonly ExternalResult[] | undefined
@@ -66,7 +66,10 @@ export interface Candidate {
   isSamePerson: boolean
   /** Whether the e-mail is the same; used for an erased person, whose e-mail exists only as a fingerprint. */
   hasSameEmail?: boolean
-  /** So many people share the phone that their names were not compared: the order counts as similar. */
+  /**
+   * Whether the names were not compared, because too many people share the phone. The order then counts as
+   * similar.
+   */
   isUncompared?: boolean
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
@@ -298,11 +301,11 @@ function compareSimilar(
   if (order.state === 'unknown' || (order.state === 'sending' && !isOfSameBatch)) {
     return heldConflict('similar_unknown', order, shares)
   }
-  const allows =
+  const isAllowed =
     row.kind === 'single'
       ? allowed.similar
       : isOfSameBatch && (allowed.similar || sharesOnly(row.recipient, shares, allowed.shared))
-  return allows ? undefined : heldConflict('similar', order, shares)
+  return isAllowed ? undefined : heldConflict('similar', order, shares)
 }
 
 function heldConflict(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
@@ -416,7 +419,7 @@ export function relationsOf(
   return { relatedIds, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
 }
 
-/** Returns every package that is related to one by any chain of pairs, itself included. */
+/** Returns every package that is related to `packageId` by any chain of pairs, and the package itself. */
 export function relatedPackages(
   packageId: number,
   pairs: readonly (readonly [number, number])[],

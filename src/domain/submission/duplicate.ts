@@ -76,32 +76,33 @@ function conflictSentences(conflict: Conflict, baseUrl: string): [message: strin
 function sameSentences(order: Submission): [message: string, hint: string] {
   const packageText = `package ${order.packageId}`
   const personText = order.recipient === undefined ? 'this person' : `"${order.recipient.email}"`
-  const when = localTime(order.attemptedAt ?? order.addedAt)
+  const orderTime = localTime(order.attemptedAt ?? order.addedAt)
   if (order.state === 'accepted') {
     // The request of a recovered order has not been read yet.
     const readAt = localTime(order.requestStatusAt ?? order.changedAt)
-    const isOfAnswer = readAt === when && order.requestStatus === 'RECEIVED'
-    const read = isOfAnswer ? 'when it was ordered' : `on ${readAt}`
-    const statusText = order.requestStatus === undefined ? '' : `, last seen ${order.requestStatus} ${read}`
+    const isFromCreate = readAt === orderTime && order.requestStatus === 'RECEIVED'
+    const readText = isFromCreate ? 'when it was ordered' : `on ${readAt}`
+    const statusText =
+      order.requestStatus === undefined ? '' : `, last seen ${order.requestStatus} ${readText}`
     return [
-      `${packageText} was already ordered for ${personText}: request ${order.requestId}, on ${when}${statusText}`,
+      `${packageText} was already ordered for ${personText}: request ${order.requestId}, on ${orderTime}${statusText}`,
       `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${order.requestId}`,
     ]
   }
   if (order.state === 'pending') {
     return [
-      `${packageText} is queued for ${personText} in batch ${order.batchId} (row ${order.row}), since ${when}`,
+      `${packageText} is queued for ${personText} in batch ${order.batchId} (row ${order.row}), since ${orderTime}`,
       `Resume that batch with: refcheck batch resume ${order.batchId}`,
     ]
   }
   if (order.state === 'sending') {
     return [
-      `${packageText} is being ordered for ${personText} by another command, since ${when}`,
+      `${packageText} is being ordered for ${personText} by another command, since ${orderTime}`,
       'Wait until that command has ended, then see the result with: refcheck request list',
     ]
   }
   return [
-    `${packageText} was sent for ${personText} on ${when} with an unknown outcome${order.state === 'dropped' ? ', and dropped' : ''}`,
+    `${packageText} was sent for ${personText} on ${orderTime} with an unknown outcome${order.state === 'dropped' ? ', and dropped' : ''}`,
     reconcileHint(order, '--allow-duplicate does not override this. '),
   ]
 }
@@ -109,8 +110,8 @@ function sameSentences(order: Submission): [message: string, hint: string] {
 /** Returns a sentence about the earlier order of the same person, for the question whether to order again. */
 export function repeatedOrderText({ order }: Conflict, person: Recipient): string {
   const status = order.requestStatus === undefined ? '' : `, last read ${order.requestStatus}`
-  const when = localTime(order.attemptedAt ?? order.addedAt)
-  return `${personName(person)} was already ordered on ${when} (package ${order.packageId}${status}).`
+  const orderTime = localTime(order.attemptedAt ?? order.addedAt)
+  return `${personName(person)} was already ordered on ${orderTime} (package ${order.packageId}${status}).`
 }
 
 function unmatchedSentences({ order, shares }: Conflict): [message: string, hint: string] {

@@ -18,7 +18,7 @@ export interface ExternalResult {
   requestId: string | undefined
   requestStatus: string | undefined
   account: string
-  /** Undefined if the file does not contain it: it is then this row's base URL. */
+  /** Undefined if the file does not contain it; the base URL of the compared row then applies. */
   baseUrl: string | undefined
   packageId: number | undefined
   /** Wall time of the attempt in ms. */
@@ -72,8 +72,8 @@ export function mergeExternalResults(
     const index = remaining.findIndex((other) => isEqual(each, other))
     return remaining.splice(index, index < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
   })
-  const all = [...stored, ...remaining]
-  return JSON.stringify(all) === JSON.stringify(oldResults) ? undefined : all
+  const merged = [...stored, ...remaining]
+  return JSON.stringify(merged) === JSON.stringify(oldResults) ? undefined : merged
 }
 
 const comparedFields = ['file', 'state', 'requestId', 'packageId', 'baseUrl', 'account', 'person'] as const

@@ -24,7 +24,10 @@ export type Outcome =
   | { kind: 'throttled'; error: RefcheckError; seconds: number; understood: boolean; answerStatus: number }
   /** No byte was sent. */
   | { kind: 'unsent'; error: RefcheckError }
-  /** The request may have been created. `offeredId` may be its id, which has to be proved by a read. */
+  /**
+   * The request may have been created. `offeredId`: the request id that the failed answer named, which has to
+   * be proved by a read.
+   */
   | {
       kind: 'unknown'
       reason: string
@@ -73,9 +76,9 @@ function createdOutcome(answer: Answered): Outcome {
  */
 export function takenRequestOutcome(
   { requestId, answerStatus }: Extract<Outcome, { kind: 'accepted' }>,
-  holder: RowId,
+  otherRow: RowId,
 ): UnknownOutcome {
-  const message = `the service answered with request ${requestId}, which is the order of row ${holder.row} of batch ${holder.batchId} already`
+  const message = `the service answered with request ${requestId}, which is the order of row ${otherRow.row} of batch ${otherRow.batchId} already`
   const error = mixedAnswersError(message, answerStatus)
   return { ...unknownOutcome(error, message), answerStatus, halts: true }
 }
@@ -216,12 +219,12 @@ export function acceptedByEvidence(
  */
 export function notRecordedError({ attempt, outcome }: AttemptOutcome, cause: unknown): IoError {
   const storeMessage = cause instanceof Error ? cause.message : 'the store failed'
-  const reconcile = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
+  const reconcileCommand = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
   return new IoError(`${outcomeText(outcome)}, but this could not be recorded: ${storeMessage}`, {
     hint:
       outcome.kind === 'accepted'
-        ? `Do not send it again. When the store can be written, record it: ${reconcile} --request-id ${outcome.requestId}`
-        : `Note it; the order may show as unknown from now on. Do not send it again before that is settled: ${reconcile}`,
+        ? `Do not send it again. When the store can be written, record it: ${reconcileCommand} --request-id ${outcome.requestId}`
+        : `Note it; the order may show as unknown from now on. Do not send it again before that is settled: ${reconcileCommand}`,
     cause,
   })
 }

@@ -24,7 +24,10 @@ export function foldedName(name: string): string {
   return name.normalize('NFKD').replace(combiningMark, '').toLowerCase().replace(notLetterOrDigit, '')
 }
 
-/** Longer than any name. Comparing many longer names letter by letter would take hours, so they count as agreeing. */
+/**
+ * Maximum length of names that are compared letter by letter. Comparing many longer names would take hours,
+ * so they count as agreeing.
+ */
 const maxComparedLetters = 1000
 
 /**
@@ -73,20 +76,20 @@ function countDifferences(first: string, second: string): number {
  * counts.
  */
 export function similarity(one: Recipient, other: Recipient): Similarity | undefined {
-  const [mine, theirs] = [normalise(one), normalise(other)]
-  if (mine.key.every((part, index) => part === theirs.key[index])) return { kind: 'same' }
-  const sameEmail = mine.key[2] === theirs.key[2] && mine.key[2] !== ''
-  const samePhone = mine.key[3] === theirs.key[3] && mine.key[3] !== ''
-  if (!sameEmail && !samePhone) return undefined
-  const { first, last } = mine
-  const { first: theirFirst, last: theirLast } = theirs
-  const areSwapped = first === theirLast && last === theirFirst
-  const sameName = areSwapped || (first === theirFirst && last === theirLast)
-  if (!sameEmail && !areSwapped && !doNamesAgree(first, theirFirst)) return { kind: 'phone' }
+  const [normalisedOne, normalisedOther] = [normalise(one), normalise(other)]
+  if (normalisedOne.key.every((part, index) => part === normalisedOther.key[index])) return { kind: 'same' }
+  const hasSameEmail = normalisedOne.key[2] === normalisedOther.key[2] && normalisedOne.key[2] !== ''
+  const hasSamePhone = normalisedOne.key[3] === normalisedOther.key[3] && normalisedOne.key[3] !== ''
+  if (!hasSameEmail && !hasSamePhone) return undefined
+  const { first, last } = normalisedOne
+  const { first: otherFirst, last: otherLast } = normalisedOther
+  const areSwapped = first === otherLast && last === otherFirst
+  const hasSameName = areSwapped || (first === otherFirst && last === otherLast)
+  if (!hasSameEmail && !areSwapped && !doNamesAgree(first, otherFirst)) return { kind: 'phone' }
   const shares: Shared[] = []
-  if (sameEmail) shares.push('email')
-  if (samePhone) shares.push('phone')
-  if (sameName) shares.push('name')
+  if (hasSameEmail) shares.push('email')
+  if (hasSamePhone) shares.push('phone')
+  if (hasSameName) shares.push('name')
   return { kind: 'similar', shares }
 }
 
@@ -165,13 +168,13 @@ export class PhoneSharers {
       return
     }
     const name = foldedName(person.first_name)
-    const known = this.#kinds.get(kind)
-    if (known === undefined) this.#kinds.set(kind, { name, isOnly: true })
-    if (known === undefined || (known.isOnly && known.name !== name)) this.#always.push(position)
-    if (known !== undefined && known.name !== name) known.isOnly = false
-    const others = this.#byName.get(name)
-    if (others !== undefined) {
-      others.push(position)
+    const knownKind = this.#kinds.get(kind)
+    if (knownKind === undefined) this.#kinds.set(kind, { name, isOnly: true })
+    if (knownKind === undefined || (knownKind.isOnly && knownKind.name !== name)) this.#always.push(position)
+    if (knownKind !== undefined && knownKind.name !== name) knownKind.isOnly = false
+    const positions = this.#byName.get(name)
+    if (positions !== undefined) {
+      positions.push(position)
       return
     }
     this.#byName.set(name, [position])
@@ -184,10 +187,11 @@ export class PhoneSharers {
     const first = foldedName(person.first_name)
     const names = new Set([first, foldedName(person.last_name), ''])
     const isCompared = this.#addSimilar(first, names)
-    const found = new Set(this.#always)
-    for (const name of names) for (const position of this.#byName.get(name) ?? []) found.add(position)
+    const foundPositions = new Set(this.#always)
+    for (const name of names)
+      for (const position of this.#byName.get(name) ?? []) foundPositions.add(position)
     return {
-      positions: [...found].sort((a, b) => a - b),
+      positions: [...foundPositions].sort((a, b) => a - b),
       uncompared: isCompared ? [] : this.#always,
     }
   }
@@ -205,11 +209,15 @@ export class PhoneSharers {
     const [length, letters] = [name.length, letterSetOf(name)]
     for (let index = 0; index < this.#names.length; index += 1) {
       const otherLength = this.#lengths[index] as number
-      const max = Math.floor(Math.max(length, otherLength) / 3)
-      if (Math.abs(length - otherLength) > max) continue
+      const maxDifferences = Math.floor(Math.max(length, otherLength) / 3)
+      if (Math.abs(length - otherLength) > maxDifferences) continue
       const otherLetters = this.#letters[index] as number
       // Each letter that only one of the names has takes a separate edit.
-      if (countBits(letters & ~otherLetters) > max || countBits(otherLetters & ~letters) > max) continue
+      if (
+        countBits(letters & ~otherLetters) > maxDifferences ||
+        countBits(otherLetters & ~letters) > maxDifferences
+      )
+        continue
       // Letters are compared 32 at a time; for a name of more than 32, each step costs about ten times as much.
       budget.left -= 20 + Math.ceil(length / 32) * otherLength * (length > 32 ? 10 : 1)
       if (budget.left < 0) return false

@@ -25,7 +25,7 @@ export const transitions: Readonly<Record<SubmissionState, readonly SubmissionSt
   rejected: ['pending', 'duplicate', 'held'],
   held: ['pending', 'duplicate', 'cancelled'],
   duplicate: ['pending', 'held', 'cancelled'],
-  // The request turned out to belong to another row.
+  // A read showed that the request belongs to another row.
   accepted: ['unknown'],
   invalid: [],
   cancelled: [],
@@ -84,9 +84,9 @@ export function refuseImpossible(
   if (!transitions[from].includes(to) || statesLeftByRetry.includes(from) !== (by === 'retry')) {
     throw new InternalError(`a submission cannot go from "${from}" to "${to}"`)
   }
-  const isDecided =
+  const requiresDecision =
     statesLeftByDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
-  if (isDecided !== (by === 'decision')) {
+  if (requiresDecision !== (by === 'decision')) {
     throw new InternalError(
       'a submission leaves "unknown", "dropped" and "accepted" by a decision, and no other state by one',
     )

@@ -40,7 +40,7 @@ export interface Submission extends RowVersion {
   checks: string | undefined
   /** When a user first looked at the finished request. */
   acknowledgedAt?: number | undefined
-  /** A request id in an answer that does not prove that this order created the request. */
+  /** The request id that a failed answer named; it does not prove that this order created the request. */
   offeredId: string | undefined
   /** Why the order is not accepted (yet), and the field that the service named. */
   reason: string | undefined
@@ -49,7 +49,7 @@ export interface Submission extends RowVersion {
 
 /** Returns an order with the given fields; all others are empty. */
 export function orderWith(
-  known: Pick<Submission, 'batchId' | 'row' | 'state' | 'baseUrl' | 'packageId' | 'addedAt'> &
+  fields: Pick<Submission, 'batchId' | 'row' | 'state' | 'baseUrl' | 'packageId' | 'addedAt'> &
     Partial<Submission>,
 ): Submission {
   return {
@@ -58,7 +58,7 @@ export function orderWith(
     recipient: undefined,
     attempts: 0,
     attemptedAt: undefined,
-    changedAt: known.addedAt,
+    changedAt: fields.addedAt,
     requestId: undefined,
     requestStatus: undefined,
     requestStatusAt: undefined,
@@ -66,7 +66,7 @@ export function orderWith(
     offeredId: undefined,
     reason: undefined,
     field: undefined,
-    ...known,
+    ...fields,
   }
 }
 

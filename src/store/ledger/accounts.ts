@@ -28,9 +28,12 @@ export function* ensureAccount(name: string, at: number): Work<boolean> {
 function* checkAccount(name: string): Work<'known' | 'first'> {
   if (name === '') return 'known'
   if ((yield* get('SELECT 1 FROM accounts WHERE name = :name', { name })) !== undefined) return 'known'
-  const others = yield* all<{ name: string }>(`SELECT name FROM accounts WHERE name <> '' ORDER BY name`)
-  if (others.length === 0 && (yield* get('SELECT 1 FROM attempts LIMIT 1')) === undefined) return 'first'
-  const accountNames = others.map((each) => each.name)
+  const otherAccounts = yield* all<{ name: string }>(
+    `SELECT name FROM accounts WHERE name <> '' ORDER BY name`,
+  )
+  if (otherAccounts.length === 0 && (yield* get('SELECT 1 FROM attempts LIMIT 1')) === undefined)
+    return 'first'
+  const accountNames = otherAccounts.map((each) => each.name)
   throw unknownAccount(name, accountNames)
 }
 
@@ -51,12 +54,12 @@ export function* requireAccount(name: string, at: number): Work<void> {
 const maxNames = 20
 
 function unknownAccount(name: string, accountNames: readonly string[]): UsageError {
-  const more = accountNames.length > maxNames ? ` and ${accountNames.length - maxNames} more` : ''
+  const moreText = accountNames.length > maxNames ? ` and ${accountNames.length - maxNames} more` : ''
   const knownText =
     accountNames.length === 0
       ? 'its orders have none'
       : `it has ${accountNames.slice(0, maxNames).join(', ')}`
-  return new UsageError(`the store has no account "${name}"; ${knownText}${more}`, {
+  return new UsageError(`the store has no account "${name}"; ${knownText}${moreText}`, {
     hint: `Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add ${name}`,
   })
 }

@@ -42,15 +42,15 @@ import { unusableStore } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type KnownHeads, addKnownHead } from '../../domain/store/rollback.ts'
 
-function onDisk<T>(deed: 'read' | 'write', path: string, work: () => T): T {
+function withDiskErrors<T>(operation: 'read' | 'write', path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof IoError ? error : diskFailure(deed, path, error)
+    throw error instanceof IoError ? error : diskFailure(operation, path, error)
   }
 }
 
-function closing<T>(descriptor: number, work: (descriptor: number) => T): T {
+function useAndClose<T>(descriptor: number, work: (descriptor: number) => T): T {
   try {
     return work(descriptor)
   } finally {
@@ -67,7 +67,7 @@ export interface LogFile {
   header: LogHeader
   /** Whether this machine may append to it; otherwise it is a copy. */
   isOriginal: boolean
-  /** Whether it holds neither an attempt nor a note of one. */
+  /** Whether the log contains neither an attempt nor a note of an attempt. */
   isEmpty: boolean
 }
 
@@ -85,8 +85,8 @@ const maxLocationBytes = 1024 * 1024
 const blockBytes = 65_536
 
 /**
- * The attempt logs of stores (src/docs/ordering.md, section 6), outside the stores, so that restoring a store leaves
- * them unchanged. New ones are made in the first folder that can be written.
+ * The attempt logs of stores (src/docs/ordering.md, section 6), outside the stores, so that restoring a store
+ * leaves them unchanged. New logs are made in the first folder that can be written.
  */
 export class AttemptLogFiles {
   readonly folders: readonly string[]
@@ -97,14 +97,20 @@ export class AttemptLogFiles {
     this.machine = machine
   }
 
-  /** Finds the logs of a store, by its id or by its location; `also`: paths where the store registered logs. */
-  find({ store, storeId }: { store: string; storeId?: string }, also: readonly string[] = []): LogFile[] {
-    const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
+  /**
+   * Finds the logs of a store, by its id or by its location. `registeredPaths`: where the store registered
+   * logs.
+   */
+  find(
+    { store, storeId }: { store: string; storeId?: string },
+    registeredPaths: readonly string[] = [],
+  ): LogFile[] {
+    const folders = new Set([...this.folders, ...registeredPaths.map((path) => dirname(path))])
     return (
       [...folders]
-        .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#found(join(folder, name))))
+        .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#readLogFile(join(folder, name))))
         .filter((file) => file !== undefined)
-        // The log of a store that was moved away says nothing about the next store at its place.
+        // The log of a store that was moved away is not about the next store at the same location.
         .filter(
           ({ header: log }) => log.storeId === storeId || (log.store === store && log.movedTo === undefined),
         )
@@ -115,15 +121,15 @@ export class AttemptLogFiles {
    * Returns the fingerprint key of the store that was last at a location, so that a new store there recognises its
    * people.
    */
-  keyOf(store: string): Uint8Array | undefined {
+  findKey(store: string): Uint8Array | undefined {
     const changedAt = ({ path }: LogFile): number => statSync(path).mtimeMs
-    const found = this.find({ store })
-    const [newest] = found.sort((one, other) => changedAt(other) - changedAt(one))
+    const logs = this.find({ store })
+    const [newest] = logs.sort((one, other) => changedAt(other) - changedAt(one))
     return newest && Buffer.from(newest.header.key, 'hex')
   }
 
   /** Whether a path is in one of the folders. */
-  holds(path: string): boolean {
+  isInFolders(path: string): boolean {
     return this.folders.some((folder) => {
       try {
         return realpathSync(folder) === dirname(path)
@@ -149,15 +155,15 @@ export class AttemptLogFiles {
 
   /** Reads the whole log. */
   read({ path }: LogFile): ParsedLog {
-    return onDisk('read', path, () =>
-      closing(openPrivate(path).descriptor, (file) => parseLog(readFileSync(file), digest)),
+    return withDiskErrors('read', path, () =>
+      useAndClose(openPrivate(path).descriptor, (file) => parseLog(readFileSync(file), digest)),
     )
   }
 
   /** Removes the fingerprints of attempts and flushes the log. Other processes may append meanwhile. */
   erase({ path }: LogFile, attemptIds: ReadonlySet<string>): void {
-    onDisk('write', path, () =>
-      closing(openPrivate(path, constants.O_RDWR).descriptor, (file) => {
+    withDiskErrors('write', path, () =>
+      useAndClose(openPrivate(path, constants.O_RDWR).descriptor, (file) => {
         const content = readFileSync(file)
         const lines = eraseFingerprints(content.toString(), attemptIds, digest)
         if (lines.length === 0) return
@@ -169,7 +175,7 @@ export class AttemptLogFiles {
   }
 
   /** Throws an IoError if the store at this location has a log from before 1.0.0, whose attempts cannot be read. */
-  requireNoFormer(store: string): void {
+  requireNoFormerLog(store: string): void {
     for (const folder of this.folders) {
       for (const name of namesIn(folder, formerSuffix)) {
         const path = join(folder, name)
@@ -187,27 +193,27 @@ export class AttemptLogFiles {
     const path = join(realpathSync(folder), `${header.id}${suffix}`)
     const temporary = `${path}.tmp`
     rmSync(temporary, { force: true })
-    const made = closing(openSync(temporary, 'wx', 0o600), (file): LogHeader => {
+    const createdHeader = useAndClose(openSync(temporary, 'wx', 0o600), (file): LogHeader => {
       const origin = this.#originOf(path, fstatSync(file))
-      const first: LogHeader = { kind: 'header', ...header, origin, bytes: 0, heads: [] }
-      writeSync(file, formatRecord(first, digest))
+      const firstHeader: LogHeader = { kind: 'header', ...header, origin, bytes: 0, heads: [] }
+      writeSync(file, formatRecord(firstHeader, digest))
       fsyncSync(file)
-      return first
+      return firstHeader
     })
     renameSync(temporary, path)
     flushFolderSync(folder)
-    return { path, header: made, isOriginal: true, isEmpty: true }
+    return { path, header: createdHeader, isOriginal: true, isEmpty: true }
   }
 
-  #found(path: string): LogFile | undefined {
+  #readLogFile(path: string): LogFile | undefined {
     const status = ownStatus(path, 'isFile')
     if (status === undefined) return undefined
     const last = lastHeader(path, status.size)
     if (last === undefined) return undefined
     const { header, isEmpty } = last
-    const found = this.#originOf(join(realpathSync(dirname(path)), `${header.id}${suffix}`), status)
-    const isNamed = path.endsWith(`${header.id}${suffix}`)
-    return { path, header, isEmpty, isOriginal: isNamed && isAtOrigin(header, found) }
+    const origin = this.#originOf(join(realpathSync(dirname(path)), `${header.id}${suffix}`), status)
+    const hasNameOfId = path.endsWith(`${header.id}${suffix}`)
+    return { path, header, isEmpty, isOriginal: hasNameOfId && isAtOrigin(header, origin) }
   }
 
   #originOf(path: string, { ino }: Pick<Stats, 'ino'>): LogOrigin {
@@ -229,7 +235,7 @@ export function isVolatile(folder: string): boolean {
 
 /** Returns the last valid header of a log, and whether the log has only headers; undefined if it has no valid header. */
 function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
-  return closing(openPrivate(path).descriptor, (file) => {
+  return useAndClose(openPrivate(path).descriptor, (file) => {
     // The length is doubled each time, so that a log with a long end is read about twice in all.
     for (let length = Math.min(blockBytes, size); ; length = Math.min(2 * length, size)) {
       const text = Buffer.alloc(length)
@@ -248,19 +254,19 @@ function ownStatus(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefi
   const status = lstatSync(path, { throwIfNoEntry: false })
   if (status === undefined) return undefined
   const isOwn = ownUserId() === undefined || status.uid === ownUserId()
-  // A folder may be a link of the user's own; a log never is one.
+  // A folder may be a symbolic link of the user; a log is never a link.
   const isKind = status[kind]() || (kind === 'isDirectory' && status.isSymbolicLink())
   return isOwn && isKind ? status : undefined
 }
 
-const noFolder = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'EACCES'])
+const missingFolderCodes = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'EACCES'])
 
 function namesIn(folder: string, ending: string): string[] {
   try {
     if (ownStatus(folder, 'isDirectory') === undefined) return []
     return readdirSync(folder).filter((name) => name.endsWith(ending))
   } catch (error) {
-    if (noFolder.has(systemErrorCode(error))) return []
+    if (missingFolderCodes.has(systemErrorCode(error))) return []
     throw diskFailure('read the folder', folder, error)
   }
 }
@@ -275,7 +281,7 @@ function formerStoreOf(path: string): unknown {
 
 function flushFolderSync(folder: string): void {
   try {
-    closing(openSync(folder, 'r'), fsyncSync)
+    useAndClose(openSync(folder, 'r'), fsyncSync)
   } catch {
     // Windows and some network disks cannot flush a folder.
   }
@@ -283,7 +289,10 @@ function flushFolderSync(folder: string): void {
 
 type FlushFile = (descriptor: number, done: (error: Error | null) => void) => void
 
-/** The number of bytes after which a header is written again, so that a start reads little more than that. */
+/**
+ * The number of bytes after which a header is written again, so that a process reads little more than that
+ * when it starts.
+ */
 const maxTailBytes = 65_536
 
 const { O_APPEND, O_RDWR } = constants
@@ -316,7 +325,7 @@ export class AttemptLog {
     this.#offset = header.bytes
     for (const head of header.heads) addKnownHead(this.#heads, head)
     // The file is not created: a log that is gone has to be noticed.
-    const { descriptor, status } = onDisk('write', path, () => openPrivate(path, O_RDWR | O_APPEND))
+    const { descriptor, status } = withDiskErrors('write', path, () => openPrivate(path, O_RDWR | O_APPEND))
     this.#descriptor = descriptor
     this.#inode = status.ino
   }
@@ -327,8 +336,8 @@ export class AttemptLog {
   }
 
   /** Reads the records that processes of this machine appended since the last call. */
-  readGained(): LogRecord[] {
-    return onDisk('read', this.path, () => {
+  readNewRecords(): LogRecord[] {
+    return withDiskErrors('read', this.path, () => {
       const { size } = fstatSync(this.#descriptor)
       if (size <= this.#offset) return []
       const content = Buffer.alloc(size - this.#offset)
@@ -336,7 +345,7 @@ export class AttemptLog {
       const { records, bytes, damaged } = parseLog(content.subarray(0, bytesRead), digest)
       if (damaged > 0) this.isDamaged = true
       this.#offset += bytes
-      for (const record of records) this.#learn(record)
+      for (const record of records) this.#applyRecord(record)
       return records
     })
   }
@@ -351,23 +360,24 @@ export class AttemptLog {
   }
 
   /**
-   * Records something new about the store, and where the lines begin that a start has to read. A new generation comes
-   * with the heads that the store has in it.
+   * Writes a header with changed facts about the store, and with the position of the first line that a
+   * process has to read when it starts. With a new generation, `heads` are the newest attempts of the store
+   * in it.
    */
   writeHeader(
-    changed:
+    changes:
       | Partial<Pick<LogHeader, 'store' | 'register' | 'movedTo'>>
       | Pick<LogHeader, 'generation' | 'heads'>,
   ): void {
-    this.readGained()
-    const header: LogHeader = { ...this.header, heads: this.heads, ...changed, bytes: this.#offset }
+    this.readNewRecords()
+    const header: LogHeader = { ...this.header, heads: this.heads, ...changes, bytes: this.#offset }
     this.#write(formatRecord(header, digest))
-    this.readGained()
+    this.readNewRecords()
   }
 
   /**
-   * On the disk, with all that was appended before. Calls side by side share a flush. One that failed is never
-   * repeated: the system may have dropped what it could not write.
+   * Flushes to the disk all records that were appended before the call. Concurrent calls share a flush. A
+   * failed flush is never repeated, because the system may have dropped the data that it could not write.
    */
   flush(): Promise<void> {
     this.#nextFlush ??= this.#flushing.then(() => {
@@ -393,7 +403,7 @@ export class AttemptLog {
     })
   }
 
-  #learn(record: LogRecord): void {
+  #applyRecord(record: LogRecord): void {
     if (record.kind === 'outcome') return
     if (record.kind === 'header') {
       if (record.generation !== this.header.generation) this.#heads = new Map()
@@ -404,7 +414,7 @@ export class AttemptLog {
 
   #write(text: string): void {
     if (this.#failure !== undefined) throw this.#failure
-    onDisk('write', this.path, () => {
+    withDiskErrors('write', this.path, () => {
       if (statSync(this.path).ino !== this.#inode) {
         throw new IoError(`the attempt log "${this.path}" was replaced while it was in use`, {
           hint: 'Nothing was sent. See what is known with: refcheck store check',

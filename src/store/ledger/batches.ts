@@ -226,9 +226,9 @@ function matchInResults(
   return { ...match, externalResult: { file, line } }
 }
 
-function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {
+function countsOf(rows: readonly { state: SubmissionState; count: number }[]): BatchCounts {
   const counts = createEmptyCounts()
-  for (const { state, count } of found) {
+  for (const { state, count } of rows) {
     counts[state] = count
     counts.total += count
   }
@@ -270,7 +270,9 @@ export class Batches extends StorePart {
     return undefined
   }
 
-  /** Returns what `add` would make of the rows, without adding anything; used to print a plan. */
+  /**
+   * Returns the counts and conflicts that `add` would produce, without adding anything; used to print a plan.
+   */
   preview(batch: NewFileBatch, rows: RowList): Promise<BatchPreview> {
     return this.engine.snapshot(() => this.#preview(batch, rows))
   }
@@ -284,15 +286,15 @@ export class Batches extends StorePart {
         row.state === 'pending' && conflict === undefined ? [{ ...row, baseUrl }] : [],
       )
       const namesakeOf = yield* findNamesakes(key, batch, orders)
-      const byRow = new Map(orders.map((order) => [order.row, namesakeOf(order)]))
-      for (const each of page) addToPreview(preview, each, byRow.get(each.row.row))
+      const orderedAtByRow = new Map(orders.map((order) => [order.row, namesakeOf(order)]))
+      for (const each of page) addToPreview(preview, each, orderedAtByRow.get(each.row.row))
     })
     return preview
   }
 
   /**
-   * Acquires the lease of a file's batch, as Ledger.hold does. Returns undefined if another process has it (see
-   * Batch.holder).
+   * Acquires the lease of a file's batch, as `Ledger.acquire` does. Returns undefined if another process has
+   * it (see `Batch.holder`).
    */
   acquire(batchId: string, use?: LeaseUse): Promise<Lease | undefined> {
     return this.leaseForOrdering({ id: batchId, kind: 'file' }, { ...shortWait, for: use })
@@ -318,7 +320,7 @@ export class Batches extends StorePart {
   }
 
   /** The number of finished requests, as they were last read, by batch. */
-  async finished(): Promise<ReadonlyMap<string, number>> {
+  async countFinishedRequests(): Promise<ReadonlyMap<string, number>> {
     const found = await this.engine.run(all<{ batchId: string; count: number }>(countFinished))
     return new Map(found.map(({ batchId, count }) => [batchId, count]))
   }
@@ -398,12 +400,12 @@ export class Batches extends StorePart {
     const requeueRows = function* (): Work<number> {
       const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
       const matching = new Matching(key)
-      let queued = 0
+      let queuedCount = 0
       for (const { row } of rejected) {
         if (rows !== undefined && !rows.includes(row)) continue
-        if ((yield* matching.compareAgain({ batchId, row }, 'rejected', at)) === 'pending') queued += 1
+        if ((yield* matching.compareAgain({ batchId, row }, 'rejected', at)) === 'pending') queuedCount += 1
       }
-      return queued
+      return queuedCount
     }
     return engine.transaction(requeueRows, { accountOf: batchId })
   }
@@ -416,22 +418,22 @@ export class Batches extends StorePart {
     const { baseUrl } = batch
     const matching = new Matching(this.key)
     const isEmpty = (yield* get(selectAnyOrder)) === undefined
-    const stored = isEmpty ? undefined : new StoredCandidates(this.key, batch)
+    const storedCandidates = isEmpty ? undefined : new StoredCandidates(this.key, batch)
     const { services, packages } = yield* matching.readRelations()
     const service = serviceOf(baseUrl)
     const relations = new Map<number, KnownRelations>()
     const allowed = { ...allowedBy(batch), shared: batch.shared ?? [] }
     const comparer = new FileComparer(batch, rows, allowed, (packageId) => {
       // No release exists for a new row, so all rows with one package have the same relations.
-      const known = relations.get(packageId) ?? {
+      const knownRelations = relations.get(packageId) ?? {
         ...relationsOf({ service, packageId }, services, packages),
         isReleased: () => false,
       }
-      relations.set(packageId, known)
-      return known
+      relations.set(packageId, knownRelations)
+      return knownRelations
     })
     for (const page of pagesOf(rows, maxRows)) {
-      const candidatesOf = stored && (yield* stored.findForPage(page))
+      const candidatesOf = storedCandidates && (yield* storedCandidates.findForPage(page))
       const work = onPage(page.map((row) => comparer.compare(row, candidatesOf?.(row) ?? [])))
       if (work !== undefined) yield* work
     }
@@ -458,7 +460,7 @@ export class Batches extends StorePart {
   }
 
   async #toBatch(row: SelectedBatch | undefined): Promise<Batch | undefined> {
-    return row && batchOf(row, row.kind === 'file' ? await this.holds.holder(row.id) : undefined)
+    return row && batchOf(row, row.kind === 'file' ? await this.leases.holder(row.id) : undefined)
   }
 }
 

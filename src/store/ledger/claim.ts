@@ -21,7 +21,7 @@ export interface ClaimOutcome {
   waitMs: number
   attempt?: Attempt | undefined
   conflict?: Conflict | undefined
-  /** The row that was claimed, if it is another than the requested one. */
+  /** The row that was claimed, if it is not the requested row. */
   row?: number | undefined
   /** Whether another runner has the row. */
   isTaken?: boolean | undefined
@@ -48,11 +48,11 @@ export interface ClaimRequest {
   /** The priority of the call in the quota. */
   priority: QuotaPriority
   /** Whether to claim the first row of the batch that no other runner is about to send, instead of the given row. */
-  orNext: boolean
+  mayClaimNext: boolean
   required: FenceRequirement
   /**
-   * The row as the claim changes it. Set before that statement is sent: without an answer to it, the row may be
-   * claimed.
+   * The row as the claim changes it. It is set before the statement is sent, because without an answer the
+   * row may have been claimed.
    */
   claimed?: RowVersion | undefined
 }
@@ -119,8 +119,8 @@ export class Claims extends StorePart {
    */
   readonly #knownAttempts = new Set<string>()
 
-  #claimsAnyRow(orNext: boolean): boolean {
-    return orNext && this.engine.isShared
+  #claimsAnyRow(mayClaimNext: boolean): boolean {
+    return mayClaimNext && this.engine.isShared
   }
 
   /** Claims a row. Throws IoError if the row is damaged. */
@@ -134,12 +134,12 @@ export class Claims extends StorePart {
    * quota.
    */
   *readForClaim(request: ClaimRequest): Work<ClaimInputs> {
-    const { from, required, priority, orNext } = request
+    const { from, required, priority, mayClaimNext } = request
     request.claimed = undefined
     const matching = new Matching(this.key)
     const [fence, stored, quota] = yield* together([
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
-      this.#claimsAnyRow(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
+      this.#claimsAnyRow(mayClaimNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
       lockQuota(priority),
     ])
     return { fence, stored, quota, matching }
@@ -154,9 +154,9 @@ export class Claims extends StorePart {
     { fence, stored, quota, matching }: ClaimInputs,
     throwsIfDamaged: boolean,
   ): Work<ClaimResult> {
-    const { from, attempt, required, priority, orNext } = request
+    const { from, attempt, required, priority, mayClaimNext } = request
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
-    const claimsAnyRow = this.#claimsAnyRow(orNext)
+    const claimsAnyRow = this.#claimsAnyRow(mayClaimNext)
     const failure = fence === undefined ? 'closed' : this.#findFailure(fence, required)
     if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
     if (claimsAnyRow && this.#isBreakerOpen(fence))
@@ -200,7 +200,7 @@ export class Claims extends StorePart {
       ...request.attempt,
       logId: request.required.logId,
       expected: stored.attemptId,
-      runner: this.holds.id,
+      runner: this.leases.id,
       lease: leaseMs,
     }
     let inserted: InsertedAttempt | undefined
@@ -213,8 +213,8 @@ export class Claims extends StorePart {
   }
 
   #findFailure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
-    const isSame = Boolean(fence.isReplicated) === required.isReplicated
-    if (this.engine.session() !== required.session || !isSame) return 'session'
+    const isSameReplication = Boolean(fence.isReplicated) === required.isReplicated
+    if (this.engine.session() !== required.session || !isSameReplication) return 'session'
     const failure = findFenceFailure(
       {
         isOpen: fence.closed === undefined,
@@ -242,7 +242,7 @@ export class Claims extends StorePart {
    */
   #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence): boolean {
     if (openedBy === undefined || this.#knownAttempts.has(openedBy)) return false
-    return openedAt >= (this.holds.beganAt ?? 0)
+    return openedAt >= (this.leases.beganAt ?? 0)
   }
 
   /**

@@ -8,7 +8,10 @@ import { IoError, NoAnswerError } from '../../errors/kinds.ts'
 export type Values = object
 
 export interface Query {
-  /** `insert`: rows of the parameter `rows`, which PostgreSQL takes at once. `shared`: as `runShared` gives it. */
+  /**
+   * `insert`: rows of the parameter `rows`, which PostgreSQL takes at once. `shared`: runs only in shared
+   * stores.
+   */
   kind: 'all' | 'get' | 'run' | 'insert' | 'shared'
   sql: string
   values: Values
@@ -27,7 +30,9 @@ export type Work<T> = Generator<Queries, T, unknown[]>
  */
 export interface Queries {
   queries: readonly Query[]
-  /** The transaction is committed along with them; its Work has no further statement. */
+  /**
+   * Whether the transaction is committed along with the statements; its Work then has no further statement.
+   */
   commits: boolean
 }
 
@@ -59,8 +64,8 @@ interface Shape {
 const shapes = new Map<string, Shape>()
 
 function shapeOf(sql: string, row: SelectedRow): Shape {
-  const known = shapes.get(sql)
-  if (known !== undefined) return known
+  const cachedShape = shapes.get(sql)
+  if (cachedShape !== undefined) return cachedShape
   const columns = Object.keys(row).map((column) => ({ column, field: fieldOf(column) }))
   // Copies of a parsed object are read several times faster than objects to which fields are added one by one.
   const nulls = Object.fromEntries(columns.map(({ field }) => [field, null]))
@@ -99,18 +104,19 @@ export function* together<const Works extends OptionalWorks>(
 ): Work<Results<Works>> {
   const steps = works.map((work) => work?.next() ?? { done: true as const, value: undefined })
   for (;;) {
-    const asked = steps.map((step) => (step.done === true ? [] : step.value.queries))
-    if (asked.every((each) => each.length === 0)) return steps.map(({ value }) => value) as Results<Works>
+    const queriesOfWorks = steps.map((step) => (step.done === true ? [] : step.value.queries))
+    if (queriesOfWorks.every((each) => each.length === 0))
+      return steps.map(({ value }) => value) as Results<Works>
     const isLast = commits || steps.some((step) => step.done !== true && step.value.commits)
-    const answers = yield { queries: asked.flat(), commits: isLast }
+    const answers = yield { queries: queriesOfWorks.flat(), commits: isLast }
     for (const [index, work] of works.entries()) {
-      const own = answers.splice(0, asked[index]?.length)
-      if (work !== undefined && steps[index]?.done !== true) steps[index] = work.next(own)
+      const ownAnswers = answers.splice(0, queriesOfWorks[index]?.length)
+      if (work !== undefined && steps[index]?.done !== true) steps[index] = work.next(ownAnswers)
     }
   }
 }
 
-/** What no other process may do until the transaction ends. In SQLite only one process writes at a time in any case. */
+/** What no other process may do until the transaction ends. In SQLite only one process writes at a time anyway. */
 export type Lock =
   /** Comparing people of this account, or of the account of this batch. */
   | { account: string }
@@ -140,11 +146,13 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   /** The column of `batches` and of `attempts` that increases with each row that is added. */
   readonly added: string
   /**
-   * Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked
-   * ones.
+   * The end of a SELECT that locks the rows of the table with this alias, so that no other transaction may
+   * change them. `others`: further options, such as SKIP LOCKED.
    */
   readonly lockRows: (alias: string, others?: string) => string
-  /** Where the database has a row: as an expression, and as a condition on the parameter `rowAddress`. */
+  /**
+   * The address of a row in the database: as an expression, and as a condition on the parameter `rowAddress`.
+   */
   readonly addressOf: (alias: string) => string
   readonly isAtAddress: string
   /** The expression by which the index of pending rows sorts the rows of a batch. */
@@ -155,20 +163,23 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   readonly isIn: (expression: string, parameter: string) => string
   /** Whether two expressions are the same e-mail address, in any case; there is an index for `email`. */
   readonly sameEmail: (column: string, other: string) => string
-  /** Wall time in ms by the clock that all processes share; NULL where each machine's own is right. */
+  /** Wall time in ms by the clock that all processes share; NULL if the clock of each machine is used. */
   readonly clock: string
   /** A text that is different for every other database and for an older state of the same one; NULL for a file. */
   readonly epoch: string
   /** Whether each commit waits for a second server. */
   readonly isReplicated: string
-  /** A table `came` of these columns and types, and of `place`, their order: a parameter that is a list of objects. */
+  /**
+   * A table `came` with these columns and types, and with `place`, the position of each object in the list
+   * that is the parameter.
+   */
   readonly rows: (parameter: string, ...columns: string[]) => string
   /** The source of an `insert` with these columns and types. */
   readonly values: (...columns: string[]) => string
   /** A part of a statement that applies only to shared stores; empty for others. */
   readonly shared: (...text: string[]) => string
   /**
-   * An expression for such stores; NULL for others, since a statement has the same columns in both engines
+   * An expression for shared stores; NULL for others, since a statement has the same columns in both engines
    * (`shapeOf`).
    */
   readonly sharedValue: (expression: string) => string
@@ -200,7 +211,10 @@ export interface Engine {
   transaction<T>(work: () => Work<T>, lock?: Lock): Promise<T>
   /** All reads of the work see the database at one moment. */
   snapshot<T>(work: () => Work<T>): Promise<T>
-  /** As `transaction`, for asynchronous work that also waits for something else. Nothing else writes meanwhile. */
+  /**
+   * As `transaction`, for asynchronous work that also waits for other operations. No other process writes
+   * meanwhile.
+   */
   exclusively<T>(work: (within: Within) => Promise<T>): Promise<T>
   /** Calls back for each notification on a channel; some may be lost. */
   readonly listen?: ((channel: string, onPayload: (payload: string) => void) => Promise<void>) | undefined
@@ -218,13 +232,13 @@ export function* insertRows<Row>(table: string, rows: readonly object[], ending 
   const names = columns.map(([field]) => columnOf(field)).join(', ')
   const values = columns.map((column) => column.join(' ')).join(', ')
   const sql = `INSERT INTO ${table} (${names}) {values ${values}} ${ending}`
-  const found: Row[] = []
-  for (let at = 0; at < rows.length; at += maxRows) {
-    const page = { rows: rows.slice(at, at + maxRows) }
+  const insertedRows: Row[] = []
+  for (let start = 0; start < rows.length; start += maxRows) {
+    const page = { rows: rows.slice(start, start + maxRows) }
     const [added] = yield oneQuery('insert', sql, page)
-    for (const row of objectsOf(sql, added as SelectedRow[]) as Row[]) found.push(row)
+    for (const row of objectsOf(sql, added as SelectedRow[]) as Row[]) insertedRows.push(row)
   }
-  return found
+  return insertedRows
 }
 
 /** Sets columns in the rows whose other columns have the values of `where`. Returns the number of these rows. */
@@ -242,14 +256,14 @@ export async function* readPages<Row>(
   keyOf: (row: Row) => number,
 ): AsyncGenerator<Row> {
   let last = after
-  for (let left = limit; left > 0;) {
-    const size = Math.min(maxRows, left)
+  for (let remaining = limit; remaining > 0;) {
+    const size = Math.min(maxRows, remaining)
     const page = await readPage(last, size)
     yield* page
-    const end = page.at(-1)
-    if (end === undefined || page.length < size) return
-    last = keyOf(end)
-    left -= page.length
+    const lastRow = page.at(-1)
+    if (lastRow === undefined || page.length < size) return
+    last = keyOf(lastRow)
+    remaining -= page.length
   }
 }
 
@@ -264,17 +278,17 @@ export function unusableStore(location: string, why: string, hint: string): IoEr
  */
 export function requireKnownFormat(
   location: string,
-  what: 'file' | 'store',
+  noun: 'file' | 'store',
   format: number | 'former',
-  known: number,
+  maxFormat: number,
 ): void {
-  const otherStore = `or choose another ${what} with REFCHECK_STORE.`
+  const otherStore = `or choose another ${noun} with REFCHECK_STORE.`
   if (format === 'former') {
     const hint = `Use the refcheck that made it, ${otherStore} Nothing was changed.`
     throw unusableStore(location, 'it was made by a refcheck from before 1.0.0', hint)
   }
-  if (format <= known) return
-  const why = `it was made by a newer refcheck (format ${format}; this version supports up to ${known})`
+  if (format <= maxFormat) return
+  const why = `it was made by a newer refcheck (format ${format}; this version supports up to ${maxFormat})`
   throw unusableStore(location, why, `Update refcheck, ${otherStore}`)
 }
 
@@ -323,8 +337,8 @@ export async function resolveAmbiguousCommit<T>(
       return await change()
     } catch (error) {
       if (!(error instanceof NoAnswerError) || tries === maxTries) throw error
-      const made = await lookUp()
-      if (made !== undefined) return made
+      const result = await lookUp()
+      if (result !== undefined) return result
     }
   }
 }

@@ -34,10 +34,10 @@ import { recordPackageRelation } from './matching.ts'
 import { mergeRegister, openAgain, readHeads, readLogs, readState, writeClosing } from './store-state.ts'
 import type { StoredRecipient } from './submission-rows.ts'
 
-const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
+const lostAttemptReason = 'the store had lost this attempt, and its log does not say whether it was accepted'
 
 /** The reason of an accepted order that was recovered without its person. A purge, in contrast, removes reasons. */
-const lostPerson = 'the store had lost this order, and whose it is'
+const lostPersonReason = 'the store had lost this order, and whose it is'
 
 const updateRow = `
 UPDATE submissions
@@ -51,11 +51,11 @@ WHERE batch_id = :batchId AND row_number = :row`
 const selectExisting = `
 SELECT state, attempt_id, body_sha256 FROM submissions WHERE batch_id = :batchId AND row_number = :row`
 
-const takeNumber = `
+const assignNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account
 RETURNING head_number AS number`
 
-const selectHolder = `
+const selectRowOfRequest = `
 SELECT s.batch_id, s.row_number, s.state, s.attempt_id FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
 
@@ -66,40 +66,40 @@ WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
 function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: number): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
-  const named = { batchId: entry.batchId, row: entry.row }
-  const row = yield* get<ExistingRow & { bodySha256?: string }>(selectExisting, named)
+  const namedRow = { batchId: entry.batchId, row: entry.row }
+  const row = yield* get<ExistingRow & { bodySha256?: string }>(selectExisting, namedRow)
   const requestId = outcome?.requestId
-  const holder =
-    requestId === undefined ? undefined : yield* get<RowVersion>(selectHolder, { requestId, baseUrl })
-  const isTaken = holder !== undefined && !(yield* giveUpRequest(holder, outcomes, at))
+  const rowOfRequest =
+    requestId === undefined ? undefined : yield* get<RowVersion>(selectRowOfRequest, { requestId, baseUrl })
+  const isTaken = rowOfRequest !== undefined && !(yield* removeRequest(rowOfRequest, outcomes, at))
   yield* ensureAccount(account, at)
-  const head = yield* get<{ number: number }>(takeNumber, { account, attemptId })
+  const head = yield* get<{ number: number }>(assignNumber, { account, attemptId })
   const recovered = recoverEntry(outcome, row, isTaken)
-  const isOfNamed = recovered === 'attempt alone' || recovered.target === 'named row'
-  const key = isOfNamed ? named : { batchId: attemptId, row: 1 }
+  const isNamedRow = recovered === 'attempt alone' || recovered.target === 'named row'
+  const key = isNamedRow ? namedRow : { batchId: attemptId, row: 1 }
   if (recovered !== 'attempt alone')
-    yield* recoverRow(entry, { ...key, changedAt: at }, recovered, row === undefined ? undefined : named)
+    yield* recoverRow(entry, { ...key, changedAt: at }, recovered, row === undefined ? undefined : namedRow)
   const became = outcome?.state
-  const bodySha256 = (isOfNamed ? row?.bodySha256 : undefined) ?? ''
-  const began = { userEmail: entry.userEmail, bodySha256, beganAt: entry.at, beganMonotonic: 0 }
-  const counted = { account, number: head?.number ?? 0, logId: file.header.id }
+  const bodySha256 = (isNamedRow ? row?.bodySha256 : undefined) ?? ''
+  const attemptFields = { userEmail: entry.userEmail, bodySha256, beganAt: entry.at, beganMonotonic: 0 }
+  const numberFields = { account, number: head?.number ?? 0, logId: file.header.id }
   yield* insertRows('attempts', [
-    { id: attemptId, ...key, ...began, ...counted, became, endedAt: became && at },
+    { id: attemptId, ...key, ...attemptFields, ...numberFields, became, endedAt: became && at },
   ])
   for (const related of entry.relatedIds)
     yield* recordPackageRelation(baseUrl, [related, packageId], 'moved', entry.at)
 }
 
 /**
- * Takes a request from the row that has it, if the log of the recovered attempt records that a read showed the
- * request to be another row's. Returns whether it did. The log of the row's own attempt, on another machine, does not
- * record that.
+ * Removes a request from the row that has it, if the log of the recovered attempt records that a read showed
+ * the request to be another row's. Returns true if it was removed. The log of the row's own attempt, on
+ * another machine, does not record that.
  */
-function* giveUpRequest(holder: RowVersion, outcomes: ReadLog['outcomes'], at: number): Work<boolean> {
-  if (outcomes.get(holder.attemptId ?? '')?.state !== 'unknown') return false
+function* removeRequest(row: RowVersion, outcomes: ReadLog['outcomes'], at: number): Work<boolean> {
+  if (outcomes.get(row.attemptId ?? '')?.state !== 'unknown') return false
   const decision = { by: 'refcheck', why: 'an attempt log says that its request is another row’s' }
   const loss = { to: 'unknown', at, reason: 'its request was found to be another row’s', decision } as const
-  return yield* changeRow(holder, loss)
+  return yield* changeRow(row, loss)
 }
 
 /** Adds or changes the row of a recovered attempt. `existing`: the row that the entry names, if the store has it. */
@@ -110,9 +110,9 @@ function* recoverRow(
   existing: { batchId: string; row: number } | undefined,
 ): Work<void> {
   const { attemptId, packageId, baseUrl, userEmail, account } = entry
-  const print = (fingerprint: string): string | undefined =>
+  const toStoredPrint = (fingerprint: string): string | undefined =>
     isErasedFingerprint(fingerprint) ? undefined : fingerprint
-  const personPrint = print(entry.person)
+  const personPrint = toStoredPrint(entry.person)
   const order = {
     ...key,
     state,
@@ -120,12 +120,16 @@ function* recoverRow(
     packageId,
     requestId,
     reason:
-      state === 'unknown' ? reason : state === 'accepted' && existing === undefined ? lostPerson : undefined,
+      state === 'unknown'
+        ? lostAttemptReason
+        : state === 'accepted' && existing === undefined
+          ? lostPersonReason
+          : undefined,
     // Every complete order has a fingerprint; if the person was erased, the attempt's id replaces it.
     fingerprint: personPrint ?? attemptId,
     personPrint,
-    emailPrint: print(entry.email),
-    phonePrint: print(entry.phone),
+    emailPrint: toStoredPrint(entry.email),
+    phonePrint: toStoredPrint(entry.phone),
   }
   if (existing !== undefined && target === 'named row') {
     yield* run(updateRow, order)
@@ -145,11 +149,11 @@ const selectMissing = `
 SELECT came.id FROM {rows ids, id text} WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = came.id)`
 
 /** Returns those of the attempts that the store lacks. */
-function* missingAttempts(ids: readonly string[]): Work<Set<string>> {
+function* findMissingAttempts(ids: readonly string[]): Work<Set<string>> {
   const missing = new Set<string>()
   for (let from = 0; from < ids.length; from += maxIds) {
-    const some = ids.slice(from, from + maxIds).map((id) => ({ id }))
-    for (const { id } of yield* all<{ id: string }>(selectMissing, { ids: some })) missing.add(id)
+    const page = ids.slice(from, from + maxIds).map((id) => ({ id }))
+    for (const { id } of yield* all<{ id: string }>(selectMissing, { ids: page })) missing.add(id)
   }
   return missing
 }
@@ -171,7 +175,7 @@ type SelectedRecovered = Pick<
 function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
   const found = yield* all<SelectedRecovered>(selectRecovered, { ids: attemptIds })
   return found.map((row) => {
-    const who =
+    const personText =
       row.email === undefined
         ? 'a person whose name is lost'
         : `${row.firstName} ${row.lastName} (${row.email})`
@@ -182,7 +186,7 @@ function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
       row.matchesBatch === undefined
         ? ''
         : `, a possible duplicate of row ${row.matchesRow} of batch ${row.matchesBatch}`
-    return `${who}: package ${row.packageId}, sent at ${localTime(row.beganAt)}, ${position}, ${row.state}${duplicate}`
+    return `${personText}: package ${row.packageId}, sent at ${localTime(row.beganAt)}, ${position}, ${row.state}${duplicate}`
   })
 }
 
@@ -240,75 +244,94 @@ export function* examineStore(
   logs: readonly ReadLog[],
   { key, requiresLog, mayReopen, missingIn, now, newId }: ExaminedStore,
 ): Work<ExaminedLogs & { recoveredCount: number; isReopened: boolean }> {
-  const before = yield* readState()
-  const found = { unreported: [], recovered: [], logs: before.logs, recoveredCount: 0, isReopened: false }
-  if (before.closing?.move !== undefined) return { ...found, closing: before.closing, step: 'acceptance' }
-  const counted = logs.filter(({ file }) => !before.ignoredLogs.has(file.header.id))
-  const own = counted.filter(({ file }) => file.header.key === key)
-  yield* mergeRegister(own.flatMap(({ file }) => file.header.register))
+  const storeState = yield* readState()
+  const unchangedResult = {
+    unreported: [],
+    recovered: [],
+    logs: storeState.logs,
+    recoveredCount: 0,
+    isReopened: false,
+  }
+  if (storeState.closing?.move !== undefined)
+    return { ...unchangedResult, closing: storeState.closing, step: 'acceptance' }
+  const countedLogs = logs.filter(({ file }) => !storeState.ignoredLogs.has(file.header.id))
+  const ownLogs = countedLogs.filter(({ file }) => file.header.key === key)
+  yield* mergeRegister(ownLogs.flatMap(({ file }) => file.header.register))
   const comparedLogs: ComparedLog[] = []
-  for (const log of counted) comparedLogs.push(yield* compareLog(before, log, key))
-  const missingLogs = missingIn(before.logs)
+  for (const log of countedLogs) comparedLogs.push(yield* compareLog(storeState, log, key))
+  const missingLogs = missingIn(storeState.logs)
   const { reasons, missing } = detectRollback(
     {
-      ...before,
-      isReporting: before.closing !== undefined && isReporting(before.closing),
-      requiresLog: requiresLog && !before.mayBeWithoutLog,
+      ...storeState,
+      isReporting: storeState.closing !== undefined && isReporting(storeState.closing),
+      requiresLog: requiresLog && !storeState.mayBeWithoutLog,
       missingLogs: missingLogs.length,
     },
     comparedLogs,
   )
   for (const entry of missing) {
-    const log = counted.find(({ entries }) => entries.includes(entry))
+    const log = countedLogs.find(({ entries }) => entries.includes(entry))
     if (log !== undefined) yield* recoverAttempt(entry, log, now)
   }
-  const compared = { ...found, recoveredCount: missing.length }
+  const compared = { ...unchangedResult, recoveredCount: missing.length }
   const isSound = reasons.length === 0 && missing.length === 0
   const isReopened =
-    isSound && mayReopen && requiresLog && isClosedForMissingLog(before.closing) && (yield* haveAllHeads(own))
+    isSound &&
+    mayReopen &&
+    requiresLog &&
+    isClosedForMissingLog(storeState.closing) &&
+    (yield* haveAllHeads(ownLogs))
   if (isReopened) yield* writeClosing(undefined)
-  if (isReopened || (before.closing === undefined && reasons.length === 0))
+  if (isReopened || (storeState.closing === undefined && reasons.length === 0))
     return { ...compared, isReopened, closing: undefined, step: 'nothing', logs: yield* readLogs() }
-  const known: Partial<Closing> = before.closing ?? {}
-  const { id = newId(), at = now } = known
+  const knownClosing: Partial<Closing> = storeState.closing ?? {}
+  const { id = newId(), at = now } = knownClosing
   // Attempts that machines have read are missing until a log contains them: an unknown machine may have sent them.
-  const read = [...(known.missing ?? []), ...comparedLogs.flatMap(({ notedIds }) => notedIds)]
-  const named = comparedLogs.flatMap(({ hasSameKey, generations }) => (hasSameKey ? generations : []))
+  const readIds = [...(knownClosing.missing ?? []), ...comparedLogs.flatMap(({ notedIds }) => notedIds)]
+  const namedGenerations = comparedLogs.flatMap(({ hasSameKey, generations }) =>
+    hasSameKey ? generations : [],
+  )
   const closing = {
     id,
     at,
-    reasons: unique(known.reasons, reasons),
+    reasons: unique(knownClosing.reasons, reasons),
     recovered: unique(
-      known.recovered,
+      knownClosing.recovered,
       missing.map(({ attemptId }) => attemptId),
     ),
-    missing: [...(yield* missingAttempts(unique(read)))],
-    generations: unique(known.generations, named),
+    missing: [...(yield* findMissingAttempts(unique(readIds)))],
+    generations: unique(knownClosing.generations, namedGenerations),
   }
   yield* writeClosing(closing)
   // No other machine can compare a log of this machine that is gone or damaged, so the user has to decide about it.
-  const reported = own.flatMap(({ file }) => (file.isOriginal ? file.header.id : []))
-  for (const logId of [...reported, ...missingLogs])
+  const reportedIds = ownLogs.flatMap(({ file }) => (file.isOriginal ? file.header.id : []))
+  for (const logId of [...reportedIds, ...missingLogs])
     yield* updateRows('attempt_logs', { reportedFor: id }, { id: logId })
-  const registered = yield* readLogs()
-  const unreported = findUnreportedLogs(closing, registered)
-  const step = findReopenStep(addLossReason(closing), registered, { isReplicated: before.wasReplicated })
+  const registeredLogs = yield* readLogs()
+  const unreported = findUnreportedLogs(closing, registeredLogs)
+  const step = findReopenStep(addLossReason(closing), registeredLogs, {
+    isReplicated: storeState.wasReplicated,
+  })
   if (step !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
-    return { ...compared, closing: addLossReason(closing), unreported, step, recovered, logs: registered }
+    return { ...compared, closing: addLossReason(closing), unreported, step, recovered, logs: registeredLogs }
   }
-  yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })
-  return { ...compared, closing: undefined, step, logs: registered }
+  yield* openAgain(storeState, {
+    id: newId(),
+    known: closing.generations,
+    heads: highestNumbers(countedLogs),
+  })
+  return { ...compared, closing: undefined, step, logs: registeredLogs }
 }
 
 /** Whether the newest attempt of every account is in one of the logs that are undamaged and not copies. */
 function* haveAllHeads(logs: readonly ReadLog[]): Work<boolean> {
-  const known = new Set<string>()
+  const knownIds = new Set<string>()
   for (const { file, isDamaged, entries, notes } of logs) {
     if (!file.isOriginal || isDamaged) continue
-    for (const { attemptId } of [...entries, ...notes]) known.add(attemptId)
+    for (const { attemptId } of [...entries, ...notes]) knownIds.add(attemptId)
   }
-  return (yield* readHeads()).every(({ attemptId }) => known.has(attemptId))
+  return (yield* readHeads()).every(({ attemptId }) => knownIds.has(attemptId))
 }
 
 const unique = <T>(values: readonly T[] = [], more: readonly T[] = []): T[] => [
@@ -322,9 +345,9 @@ function* compareLog(
 ): Work<ComparedLog> {
   const { header } = log.file
   const { current } = state.generations
-  const ids = yield* missingAttempts(log.entries.map(({ attemptId }) => attemptId))
-  const noted = log.notes.filter(({ generation }) => generation === current)
-  const { hasHeads } = yield* readState(noted)
+  const missingIds = yield* findMissingAttempts(log.entries.map(({ attemptId }) => attemptId))
+  const currentNotes = log.notes.filter(({ generation }) => generation === current)
+  const { hasHeads } = yield* readState(currentNotes)
   return {
     isRegistered: state.logs.some(({ id }) => id === header.id),
     hasSameKey: header.key === key,
@@ -333,8 +356,8 @@ function* compareLog(
     isMoved:
       header.movedTo !== undefined && compareGeneration(header.generation, state.generations) !== 'former',
     generations: generationsIn(log),
-    missing: log.entries.filter(({ attemptId }) => ids.has(attemptId)),
+    missing: log.entries.filter(({ attemptId }) => missingIds.has(attemptId)),
     lacksHead: !hasHeads,
-    notedIds: noted.map(({ attemptId }) => attemptId),
+    notedIds: currentNotes.map(({ attemptId }) => attemptId),
   }
 }

@@ -73,14 +73,14 @@ export class HeldRows extends StorePart {
    */
   async recheck(batchId: string, at: number): Promise<number> {
     const heldRows = await this.engine.run(all<WaitingRow>(selectHeldRows, { batchId }))
-    const waiting = heldRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
-    if (waiting.length === 0) return 0
+    const waitingRows = heldRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
+    if (waitingRows.length === 0) return 0
     return this.#compareInTransaction(batchId, function* (matching) {
-      let changed = 0
-      for (const { row, state } of waiting) {
-        if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changed += 1
+      let changedCount = 0
+      for (const { row, state } of waitingRows) {
+        if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changedCount += 1
       }
-      return changed
+      return changedCount
     })
   }
 
@@ -101,11 +101,11 @@ export class HeldRows extends StorePart {
     at: number,
   ): Promise<void> {
     await this.#compareInTransaction(batchId, function* (matching) {
-      const waiting = yield* all<RowWithResults>(selectResults, { batchId })
-      for (const { row, state, externalResults } of waiting) {
+      const waitingRows = yield* all<RowWithResults>(selectResults, { batchId })
+      for (const { row, state, externalResults } of waitingRows) {
         if (externalResults === ignoredResults) continue
-        const before = parseExternalResults(externalResults) ?? []
-        const merged = mergeExternalResults(before, files, rows.get(row) ?? [])
+        const oldResults = parseExternalResults(externalResults) ?? []
+        const merged = mergeExternalResults(oldResults, files, rows.get(row) ?? [])
         if (merged === undefined) continue
         yield* updateRows('submissions', { externalResults: JSON.stringify(merged) }, { batchId, row })
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
@@ -127,8 +127,8 @@ export class HeldRows extends StorePart {
     return this.#compareInTransaction(batchId, function* (matching) {
       if (release.kind !== 'rows') yield* allowSharedInFile(batchId, release)
       const result: ReleaseResult = { rows: [], left: [] }
-      for (const waiting of yield* all<WaitingRow>(selectHeldRows, { batchId })) {
-        const { row, state, heldFor, matchesBatch, matchesRow } = waiting
+      for (const waitingRow of yield* all<WaitingRow>(selectHeldRows, { batchId })) {
+        const { row, state, heldFor, matchesBatch, matchesRow } = waitingRow
         if (state !== 'held') continue
         const lockedRow = yield* matching.lockRow({ batchId, row })
         if (lockedRow === undefined) continue
@@ -138,8 +138,8 @@ export class HeldRows extends StorePart {
           row: matchesRow,
         })
         if (conflicts === undefined) continue
-        const others = conflicts.map(({ order }) => order)
-        yield* matching.recordReleases({ batchId, row }, others, decision)
+        const releasedOrders = conflicts.map(({ order }) => order)
+        yield* matching.recordReleases({ batchId, row }, releasedOrders, decision)
         const newState = yield* matching.compareAgain({ batchId, row }, 'held', decision.at)
         if (newState === 'pending') result.rows.push(row)
         else {
@@ -167,11 +167,11 @@ export class HeldRows extends StorePart {
       const batch = yield* get<BatchToMove>(selectBatchToMove, { batchId })
       // The store may have been restored to a state without the batch since the rows were read.
       if (batch === undefined) return 0
-      const { baseUrl, account, sha256: content = '' } = batch
-      let moved = 0
+      const { baseUrl, account, sha256: fileHash = '' } = batch
+      let movedCount = 0
       for (const { row, state, recipient, body } of rows) {
         if (recipient === undefined) continue
-        moved += yield* run(moveRow, {
+        movedCount += yield* run(moveRow, {
           batchId,
           row,
           state,
@@ -187,7 +187,7 @@ export class HeldRows extends StorePart {
       yield* run(moveBatch, {
         id: batchId,
         packageId,
-        identity: fileIdentity({ account, baseUrl }, content, packageId),
+        identity: fileIdentity({ account, baseUrl }, fileHash, packageId),
       })
       for (const { row, state } of rows) {
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
@@ -195,14 +195,14 @@ export class HeldRows extends StorePart {
           yield* matching.compareAgain({ batchId, row }, state, at)
         }
       }
-      return moved
+      return movedCount
     })
   }
 
   /** Records packages that the service no longer has, each with its likely successor. */
   async recordLikelySuccessors(
     baseUrl: string,
-    pairs: readonly (readonly [gone: number, successor: number])[],
+    pairs: readonly (readonly [unavailable: number, successor: number])[],
     at: number,
   ): Promise<void> {
     if (pairs.length === 0) return
@@ -233,8 +233,8 @@ export class HeldRows extends StorePart {
 type BatchToMove = Record<'baseUrl' | 'account', string> & { sha256?: string; packageId?: number }
 
 /**
- * Allows what rows of one file share for the whole file, as the flag does, because there may be thousands of such
- * rows.
+ * Allows for the whole file the values that its rows share, as --allow-similar and --shared do, because there
+ * may be thousands of such rows.
  */
 function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
   const batch = yield* get<{ allowSimilar: number; shared: string }>(selectAllowances, { id: batchId })
@@ -251,7 +251,7 @@ function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: '
  * Compares a pending row, so that its conflict can be printed; the binding comparison is made when the row is sent.
  */
 function* comparePending(matching: Matching, key: RowId, at: number): Work<void> {
-  const compared = yield* matching.lockRow(key)
-  const conflict = compared && (yield* matching.findConflict(compared))
+  const lockedRow = yield* matching.lockRow(key)
+  const conflict = lockedRow && (yield* matching.findConflict(lockedRow))
   if (conflict !== undefined) yield* matching.recordConflict(key, 'pending', conflict, at)
 }

@@ -104,8 +104,8 @@ interface IdentifiedEvent {
 }
 
 /**
- * Events that were received. Those that `add` has returned are on disk. "The pair (request_id, status) identifies a
- * status update already processed": a repeated event is counted, not stored again.
+ * Events that were received. Events that `add` has returned are on disk. "The pair (request_id, status)
+ * identifies a status update already processed": a repeated event is counted, not stored again.
  */
 export class Inbox extends StorePart {
   /**
@@ -116,19 +116,22 @@ export class Inbox extends StorePart {
     this.engine.listen?.(newsChannel, (kind) => wake(kind as ArrivalKind))
 
   /**
-   * Stores events with one flush to the disk. Returns, for each event, its id and whether it was stored already.
-   * `forward`: the events are to be forwarded. An order that an event names gets the event's status, unless its
-   * status already has the same or a higher rank.
+   * Stores events with one flush to the disk. Returns, for each event, its id and whether it was stored
+   * already. `shouldForward`: whether the events are queued for forwarding. An order that an event names gets
+   * the event's status, unless its status already has the same or a higher rank.
    */
-  add(events: readonly ReceivedEvent[], forward: boolean): Promise<{ id: number; repeated: boolean }[]> {
+  add(
+    events: readonly ReceivedEvent[],
+    shouldForward: boolean,
+  ): Promise<{ id: number; repeated: boolean }[]> {
     if (events.length === 0) return Promise.resolve([])
     const received = events.map((event) => ({ event, identity: identityOf(event, sha256) }))
-    return this.engine.transaction(() => this.#addEvents(received, forward), 'events')
+    return this.engine.transaction(() => this.#addEvents(received, shouldForward), 'events')
   }
 
   *#addEvents(
     received: readonly IdentifiedEvent[],
-    forward: boolean,
+    shouldForward: boolean,
   ): Work<{ id: number; repeated: boolean }[]> {
     const { stored: ids, erased } = yield* this.#findKnown(received)
     const identities = new Set(ids.keys())
@@ -137,7 +140,7 @@ export class Inbox extends StorePart {
       'events',
       // An event that is to be forwarded is stored unchanged until it was forwarded.
       newEvents.map((each) =>
-        eventFields(each, forward ? each.event : withoutErasedPerson(each, erased), forward),
+        eventFields(each, shouldForward ? each.event : withoutErasedPerson(each, erased), shouldForward),
       ),
       'RETURNING id, identity',
     )
@@ -181,8 +184,8 @@ export class Inbox extends StorePart {
       const requestId = event.requestId?.toLowerCase()
       if (requestId === undefined || status === undefined || oddity !== undefined) continue
       const key = `${baseUrl ?? ''} ${requestId}`
-      const before = latest.get(key)
-      if (before !== undefined && rankOf(before.status) >= rankOf(status)) continue
+      const earlier = latest.get(key)
+      if (earlier !== undefined && rankOf(earlier.status) >= rankOf(status)) continue
       latest.set(key, { requestId, baseUrl, status, at })
     }
     if (latest.size > 0) yield* run(updateStatuses, { statuses: [...latest.values()] })
@@ -273,7 +276,7 @@ export class Inbox extends StorePart {
    * another process does so.
    */
   leaseForwarding(): Promise<Lease | undefined> {
-    return this.holds.acquire({ id: 'forwarding', kind: 'file' }, shortWait)
+    return this.leases.acquire({ id: 'forwarding', kind: 'file' }, shortWait)
   }
 
   /** Queues an event to be forwarded again. Returns false if there is no such event. */
@@ -290,11 +293,19 @@ function withoutErasedPerson({ event, identity }: IdentifiedEvent, erased: Set<s
   return erased.has(identity) ? withoutBody(event) : event
 }
 
-function eventFields({ identity }: IdentifiedEvent, event: ReceivedEvent, forward: boolean) {
+function eventFields({ identity }: IdentifiedEvent, event: ReceivedEvent, shouldForward: boolean) {
   const { baseUrl, receivedAt, body, signature, status, oddity, event: name } = event
   const requestId = event.requestId?.toLowerCase()
   const columns = { requestId, status, oddity, event: name }
-  return { identity, baseUrl, receivedAt, body, signature, ...columns, forward: forward ? 'waiting' : 'none' }
+  return {
+    identity,
+    baseUrl,
+    receivedAt,
+    body,
+    signature,
+    ...columns,
+    forward: shouldForward ? 'waiting' : 'none',
+  }
 }
 
 const rankOf = (status: string): number =>

@@ -93,7 +93,7 @@ SET first_name = :firstName, last_name = :lastName, email = :email, phone = :pho
 WHERE batch_id = :batchId AND row_number = :row AND request_id = :requestId AND email IS NULL AND reason IS NOT NULL
   AND person_print = :personPrint`
 
-/** Acknowledges only a finished request, since others may still change. */
+/** Acknowledges only a finished request, since the status of others may still change. */
 const updateAcknowledged = `
 UPDATE submissions SET acknowledged_at = coalesce(acknowledged_at, CAST(:at AS bigint))
 WHERE request_id = :requestId AND ${isTerminal} AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')}`
@@ -154,9 +154,12 @@ export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
 /** Changes only the row, as `changeRow` does. `recordChange` has to be called afterwards. */
 function* changeState(from: RowVersion, change: Change): Work<boolean> {
   const { holder, row } = changeFields(from, change)
-  const [held, changed] = yield* together([holder && run(insertRequest, holder), run(updateState, row)])
-  if (held === 1 && changed === 0 && holder !== undefined) yield* run(deleteRequest, holder)
-  return changed === 1
+  const [reservedCount, changedCount] = yield* together([
+    holder && run(insertRequest, holder),
+    run(updateState, row),
+  ])
+  if (reservedCount === 1 && changedCount === 0 && holder !== undefined) yield* run(deleteRequest, holder)
+  return changedCount === 1
 }
 
 /** Records the attempt and the decision of a change. The statements are sent together. */
@@ -164,13 +167,13 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
   const { row, attempt, decision } = changeFields(from, change)
   const isReopened = from.state === 'accepted'
   // All runners wait until the service is healthy before they send another row to it.
-  const pauses = from.state === 'sending' && change.to === 'unknown'
+  const mustPause = from.state === 'sending' && change.to === 'unknown'
   yield* together([
     isReopened ? run(deleteRequest, row) : undefined,
     isReopened ? run(reopenAttempt, row) : undefined,
     attempt && run(endAttempt, attempt),
     decision && insertRows('decisions', [decision]),
-    pauses ? runShared(upsertPause, from) : undefined,
+    mustPause ? runShared(upsertPause, from) : undefined,
   ])
 }
 
@@ -214,8 +217,8 @@ export type Ledger = Pick<EngineLedger, keyof EngineLedger>
 /** Limit of failed claims: a connection may be lost several times, but more failures are a defect of this program. */
 const maxFailures = 20
 
-const unanswered = 'the store did not answer before it was sent'
-const notRecorded = 'the attempt could not be recorded in the attempt log'
+const unansweredReason = 'the store did not answer before it was sent'
+const notRecordedReason = 'the attempt could not be recorded in the attempt log'
 
 /**
  * The journal of every order. A change is on the disk when its method returns, and survives a power failure. In
@@ -245,7 +248,7 @@ export class EngineLedger extends StorePart {
    */
   async recover(at: number): Promise<Submission[]> {
     const unknown: Submission[] = []
-    for await (const { row, kind, lock } of this.holds.abandoned(this.engine)) {
+    for await (const { row, kind, lock } of this.leases.abandoned(this.engine)) {
       const change = changeAfterCrash({ state: row.state, kind }, at)
       if (change === undefined || !(await this.#change(row, change, lock))) continue
       if (change.to === 'unknown') {
@@ -280,29 +283,35 @@ export class EngineLedger extends StorePart {
   /**
    * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the
    * quota is full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes
-   * `duplicate` or `held`, since it is compared again in the same transaction. `orNext`: if runners share the batch,
+   * `duplicate` or `held`, since it is compared again in the same transaction. `mayClaimNext`: if runners share the batch,
    * the first pending row that no other runner has is claimed. An attempt whose commit has no answer is never sent.
    */
   async beginInQuota(
     from: RowVersion,
     attempt: NewAttempt,
     priority: QuotaPriority,
-    orNext = false,
+    mayClaimNext = false,
   ): Promise<ClaimOutcome> {
     await this.rollbacks.ready()
     const claims = this.#claims
     for (let failures = 0; ; failures += 1) {
-      const request: ClaimRequest = { from, attempt, priority, orNext, required: this.rollbacks.fence() }
+      const request: ClaimRequest = {
+        from,
+        attempt,
+        priority,
+        mayClaimNext,
+        required: this.rollbacks.fence(),
+      }
       let claim: ClaimResult
       try {
         claim = await this.engine.transaction(() => claims.claim(request), { accountOf: from.batchId })
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error
-        await this.#takeBack(request.claimed, attempt.at, unanswered)
+        await this.#returnToPending(request.claimed, attempt.at, unansweredReason)
         return { waitMs: 0, attempt: undefined, conflict: undefined, isTaken: true }
       }
       if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
-      if (claim.failure === undefined) return this.#recorded(claim)
+      if (claim.failure === undefined) return this.#recordInLog(claim)
       if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
       await this.rollbacks.failed(claim.failure)
     }
@@ -310,30 +319,35 @@ export class EngineLedger extends StorePart {
 
   /** Makes any other change. Returns whether it was made; `accepted` is refused if another order has the request. */
   async move(from: RowVersion, change: Change): Promise<boolean> {
-    const moved = await this.#change(from, change)
-    if (moved) this.#recordOutcome(from, change)
-    return moved
+    const isMoved = await this.#change(from, change)
+    if (isMoved) this.#recordOutcome(from, change)
+    return isMoved
   }
 
   /**
    * Moves a request from the row that has it (by `loss`) to another row (by `change`). Returns whether both changes
    * were made.
    */
-  async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
-    const moved = await resolveAmbiguousCommit(
+  async moveFrom(
+    rowWithRequest: RowVersion,
+    loss: Change,
+    from: RowVersion,
+    change: Change,
+  ): Promise<boolean> {
+    const isMoved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
           const row = yield* get<RowState>(lockState, from)
           if (row?.state !== from.state || row.attemptId !== from.attemptId) return false
-          return (yield* changeRow(holder, loss)) && (yield* changeRow(from, change))
+          return (yield* changeRow(rowWithRequest, loss)) && (yield* changeRow(from, change))
         }),
       () => this.#lookUp(from, change),
     )
-    if (moved) {
-      this.#recordOutcome(holder, loss)
+    if (isMoved) {
+      this.#recordOutcome(rowWithRequest, loss)
       this.#recordOutcome(from, change)
     }
-    return moved
+    return isMoved
   }
 
   /**
@@ -346,28 +360,34 @@ export class EngineLedger extends StorePart {
     next: RowVersion,
     attempt: NewAttempt,
     priority: QuotaPriority,
-    orNext = false,
-  ): Promise<Pick<ClaimOutcome, 'attempt' | 'conflict' | 'row'> & { moved: boolean }> {
+    mayClaimNext = false,
+  ): Promise<Pick<ClaimOutcome, 'attempt' | 'conflict' | 'row'> & { isMoved: boolean }> {
     const claims = this.#claims
-    const request: ClaimRequest = { from: next, attempt, priority, orNext, required: this.rollbacks.fence() }
+    const request: ClaimRequest = {
+      from: next,
+      attempt,
+      priority,
+      mayClaimNext,
+      required: this.rollbacks.fence(),
+    }
     let claim: ClaimResult | undefined
     let isAnswered = true
-    const moved = await resolveAmbiguousCommit(
+    const isMoved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
           function* () {
             claim = undefined
             isAnswered = true
-            const [isChanged, seen] = yield* together([
+            const [isChanged, inputs] = yield* together([
               changeState(from, change),
               claims.readForClaim(request),
             ])
             if (!isChanged) return false
-            const [, decided] = yield* together([
+            const [, decidedClaim] = yield* together([
               recordChange(from, change),
-              claims.decideClaim(request, seen, false),
+              claims.decideClaim(request, inputs, false),
             ])
-            claim = decided
+            claim = decidedClaim
             return true
           },
           { accountOf: from.batchId },
@@ -382,17 +402,17 @@ export class EngineLedger extends StorePart {
       claim = undefined
       return this.#change(from, change)
     })
-    if (moved) this.#recordOutcome(from, change)
+    if (isMoved) this.#recordOutcome(from, change)
     try {
       if (!isAnswered) {
-        await this.#takeBack(request.claimed, attempt.at, unanswered)
-        return { moved }
+        await this.#returnToPending(request.claimed, attempt.at, unansweredReason)
+        return { isMoved }
       }
-      const { attempt: claimed, conflict, row } = await this.#recorded(claim ?? { waitMs: 0 })
-      return { moved, attempt: claimed, conflict, row }
+      const { attempt: claimed, conflict, row } = await this.#recordInLog(claim ?? { waitMs: 0 })
+      return { isMoved, attempt: claimed, conflict, row }
     } catch {
       // The caller then claims the row by itself, which throws the same error.
-      return { moved, conflict: claim?.conflict }
+      return { isMoved, conflict: claim?.conflict }
     }
   }
 
@@ -413,8 +433,8 @@ export class EngineLedger extends StorePart {
    * clock.
    */
   async clockAheadMs(now: number): Promise<number> {
-    const shared = await this.engine.run(get<{ now: number | undefined }>('SELECT {clock} AS now'))
-    return now - (shared?.now ?? now)
+    const database = await this.engine.run(get<{ now: number | undefined }>('SELECT {clock} AS now'))
+    return now - (database?.now ?? now)
   }
 
   /** Records the status of a request that was read at a service. A terminal status is never replaced. */
@@ -482,14 +502,14 @@ export class EngineLedger extends StorePart {
   }
 
   /** Records a committed attempt in the log, before its request is sent. If that fails, the row becomes pending again. */
-  async #recorded(claim: ClaimResult): Promise<ClaimOutcome> {
-    const { recorded, failure: _, openedBy: __, ...found } = claim
-    const claimed = { attempt: undefined, conflict: undefined, ...found }
+  async #recordInLog(claim: ClaimResult): Promise<ClaimOutcome> {
+    const { recorded, failure: _, openedBy: __, ...outcome } = claim
+    const claimed = { attempt: undefined, conflict: undefined, ...outcome }
     if (recorded === undefined) return claimed
     try {
       await this.rollbacks.record(recorded)
     } catch (error) {
-      await this.#takeBack(claimed.attempt, recorded.at, notRecorded)
+      await this.#returnToPending(claimed.attempt, recorded.at, notRecordedReason)
       throw error
     }
     return claimed
@@ -502,8 +522,11 @@ export class EngineLedger extends StorePart {
     this.rollbacks.recordOutcome({ attemptId, state: change.to, requestId })
   }
 
-  /** Makes a row pending again whose request was not sent, after waiting for a process that has the row locked. */
-  async #takeBack(claimed: RowVersion | undefined, at: number, reason: string): Promise<void> {
+  /**
+   * Sets a row whose request was not sent to pending again, after waiting for a process that has the row
+   * locked.
+   */
+  async #returnToPending(claimed: RowVersion | undefined, at: number, reason: string): Promise<void> {
     if (claimed === undefined) return
     await this.#change(claimed, { to: 'pending', at, reason }, lockState)
   }
@@ -540,7 +563,7 @@ export class EngineLedger extends StorePart {
     const { allowDuplicate, allowSimilar } = guard
     yield* insertRows('batches', [batchFields({ ...fields, allowDuplicate, allowSimilar })])
     // A single order belongs to its runner from the start.
-    const runner = batch.kind === 'single' ? this.holds.id : undefined
+    const runner = batch.kind === 'single' ? this.leases.id : undefined
     const rows = singleOrderRows(batch, this.key.fingerprint)
     yield* insertRows('submissions', this.engine.isShared ? rows.map((row) => ({ ...row, runner })) : rows)
     for (const row of rows)

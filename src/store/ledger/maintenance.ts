@@ -46,16 +46,16 @@ export interface Upkeep {
   /** Reads size, format and engine, in the snapshot of the counts. */
   figures(): Work<Pick<StoreInfo, 'bytes' | 'format' | 'engine'>>
   server?(): Promise<StoreServer>
-  /** Returns what is wrong with the file, or with the tables in a database, in sentences. */
+  /** Returns the problems of the file, or of the tables in a database, as sentences. */
   checkTables(): Work<string[]>
   /**
-   * Removes older versions of rows. Returns what prevents it, if anything does. Throws a StoreBusyError if another
-   * process has the store locked; `isPatient`: waits for that process first.
+   * Removes older versions of rows. Returns what prevents the removal; undefined if nothing does. Throws a
+   * StoreBusyError if another process has the store locked; `isPatient`: waits for that process first.
    */
   scrub(isPatient: boolean): Promise<PurgeResult['isLeftTo']>
   /** Copies the store to a new file (0600). The copy is a store that takes no orders until the user accepts it. */
   backup(path: string): Promise<void>
-  /** Returns what is wrong with the file itself; empty if it is sound. */
+  /** Returns the problems of the file itself; empty if it is sound. */
   problems(): Promise<string[]>
   /** Makes every new row of a table fail with the location where the store is moved. */
   fence(table: string, to: string): Work<unknown>
@@ -91,7 +91,7 @@ const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS
 const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
 
 /** Conditions that select rows (all, those that are not changed, and those that are erased), events and requests. */
-interface Chosen {
+interface ErasureConditions {
   all: string
   left: string
   erased: string
@@ -101,7 +101,7 @@ interface Chosen {
   values: Values
 }
 
-interface Found {
+interface ErasureCounts {
   rows: number
   events: number
   kept: number
@@ -129,8 +129,8 @@ export class Maintenance {
     const { engine, upkeep } = this.#parts
     const server = await upkeep.server?.()
     const info = await engine.snapshot(function* () {
-      const found = yield* all<{ state: SubmissionState; count: number }>(selectStates)
-      const counts = new Map(found.map(({ state, count }) => [state, count]))
+      const stateCounts = yield* all<{ state: SubmissionState; count: number }>(selectStates)
+      const counts = new Map(stateCounts.map(({ state, count }) => [state, count]))
       const rows = Object.fromEntries(submissionStates.map((state) => [state, counts.get(state) ?? 0]))
       const { batches, ...totals } = (yield* get<Totals>(selectTotals)) as Totals
       return {
@@ -145,49 +145,49 @@ export class Maintenance {
     return server === undefined ? info : { ...info, server }
   }
 
-  /** Returns what is wrong with the store, in sentences; empty if it is sound. */
+  /** Returns the problems of the store, as sentences; empty if it is sound. */
   check(): Promise<string[]> {
     const { engine, key, upkeep } = this.#parts
     return engine.snapshot(function* () {
-      const found = yield* upkeep.checkTables()
+      const problems = yield* upkeep.checkTables()
       for (let last: RowId | undefined = { batchId: '', row: 0 }; last !== undefined;) {
         const page: StoredOrderRow[] = yield* allOrders(selectPrints, { ...last, limit: pageRows })
-        for (const row of page) found.push(...listDamage(row, key.fingerprint))
+        for (const row of page) problems.push(...listDamage(row, key.fingerprint))
         last = page.at(-1)
       }
       for (const { batchId, row } of yield* all<RowId>(selectDangling)) {
-        found.push(`row ${row} of batch ${batchId} was accepted by an attempt that is not recorded`)
+        problems.push(`row ${row} of batch ${batchId} was accepted by an attempt that is not recorded`)
       }
-      return found
+      return problems
     })
   }
 
   /**
-   * Removes people's data: recipient, body, remarks, received events. Nothing of it is left in the database or its
-   * journal. The keyed fingerprints stay, so that an old file that is run again does not order a person twice;
-   * `completely` removes them too. With `dryRun` it only counts.
+   * Removes people's data: recipient, body, remarks, received events. None of this data is left in the
+   * database or its journal. The keyed fingerprints stay, so that an old file that is run again does not
+   * order a person twice; `completely` removes them too. With `dryRun` it only counts.
    */
-  async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<PurgeResult> {
+  async purge(target: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<PurgeResult> {
     const { completely, files } = options
     const { engine, location } = this.#parts
-    const chosen = choose(this.#parts.key.fingerprint, who)
+    const conditions = createConditions(this.#parts.key.fingerprint, target)
     if (options.dryRun) {
       return engine.snapshot(function* () {
-        const found = yield* countAll(chosen, completely)
+        const found = yield* countAll(conditions, completely)
         const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
         return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
       })
     }
-    const isPerson = !('endedBefore' in who)
+    const isPerson = !('endedBefore' in target)
     const found = await engine.transaction(function* () {
       if (files !== undefined)
         yield* changeLeft((left) => {
           left.files[location] = [...(left.files[location] ?? []), files]
         })
-      return yield* eraseRows(chosen, completely, isPerson)
+      return yield* eraseRows(conditions, completely, isPerson)
     })
     const isLeftTo = await this.finishErasure(eraseFiles, true)
-    const logs = await engine.run(logsLeft())
+    const logs = await engine.run(findRemainingLogs())
     return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: logs }
   }
 
@@ -196,8 +196,8 @@ export class Maintenance {
    * rows. The results file of a batch names the person too if a row of the batch is held as similar to the person; the
    * path of the input is then undefined, because the input does not contain the person.
    */
-  traces(who: ErasureTarget): Promise<PersonTraces> {
-    const { erased, values } = choose(this.#parts.key.fingerprint, who)
+  traces(target: ErasureTarget): Promise<PersonTraces> {
+    const { erased, values } = createConditions(this.#parts.key.fingerprint, target)
     const rows = `
 SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
 FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
@@ -216,29 +216,29 @@ WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
   }
 
   /**
-   * Does what follows the commit of a purge: removes the fingerprints from the attempt logs of this machine, then
-   * files and older versions of rows. Not before the commit: a rollback would leave a log without the fingerprints
-   * that the store has. If the process is killed, the next start continues, also with the purges of other machines.
-   * `isPatient`: waits for other processes. Returns what prevents the removal of older versions of rows, if anything
-   * does.
+   * Completes a purge after its commit: removes the fingerprints from the attempt logs of this machine, then
+   * files and older versions of rows. This must not happen before the commit: after a rollback, a log would
+   * lack fingerprints that the store has. If the process is killed, the next start continues, also with the
+   * purges of other machines. `isPatient`: waits for other processes. Returns what prevents the removal of
+   * older versions of rows; undefined if nothing does.
    */
   async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<PurgeResult['isLeftTo']> {
     const { engine, location, rollbacks, upkeep } = this.#parts
     const [erasure, unscrubbed] = await engine.snapshot(() =>
       together([metaText(erasureName), metaText(unscrubbedName)]),
     )
-    const left = parseLeft(erasure)
-    const logIds = await rollbacks.idsHere(Object.keys(left.logs))
+    const remaining = parseLeft(erasure)
+    const logIds = await rollbacks.idsHere(Object.keys(remaining.logs))
     if (logIds.length > 0)
-      await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => left.logs[id] ?? [])))
-    const files = left.files[location] ?? []
+      await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => remaining.logs[id] ?? [])))
+    const files = remaining.files[location] ?? []
     for (const each of files) await eraseFiles?.(each)
     const erasedFiles = eraseFiles === undefined ? [] : files
     if (logIds.length + erasedFiles.length > 0)
       await engine.transaction(() =>
-        changeLeft((now) => {
-          for (const id of logIds) removeErased(now.logs, id, left.logs[id])
-          removeErased(now.files, location, erasedFiles)
+        changeLeft((current) => {
+          for (const id of logIds) removeErased(current.logs, id, remaining.logs[id])
+          removeErased(current.files, location, erasedFiles)
         }),
       )
     this.hasFilesToErase = files.length > erasedFiles.length
@@ -257,34 +257,41 @@ WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
 }
 
 /** Returns the logs of other machines that still contain fingerprints. */
-function* logsLeft(): Work<PurgeResult['logsLeft']> {
+function* findRemainingLogs(): Work<PurgeResult['logsLeft']> {
   const { logs } = parseLeft(yield* metaText(erasureName))
   const registered = yield* readLogs()
   return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
 }
 
-function* countAll({ erased, events, left, values }: Chosen, completely: boolean): Work<Found> {
+function* countAll(
+  { erased, events, left, values }: ErasureConditions,
+  completely: boolean,
+): Work<ErasureCounts> {
   const count = (from: string): string => `(SELECT count(*) FROM ${from})`
   const rows = count(`submissions s WHERE ${erased} AND ${completely ? hasPersonOrPrints : hasPerson}`)
   const select = `SELECT ${rows} AS rows, ${count(`events e WHERE ${events}`)} AS events,
     ${count(`submissions s WHERE ${left}`)} AS kept`
-  return (yield* get<Found>(select, values)) as Found
+  return (yield* get<ErasureCounts>(select, values)) as ErasureCounts
 }
 
-function* eraseRows(chosen: Chosen, completely: boolean, isPerson: boolean): Work<Found> {
-  const found = yield* countAll(chosen, completely)
-  const { erased, values } = chosen
+function* eraseRows(
+  conditions: ErasureConditions,
+  completely: boolean,
+  isPerson: boolean,
+): Work<ErasureCounts> {
+  const found = yield* countAll(conditions, completely)
+  const { erased, values } = conditions
   // The waiting rows of a removed person are not sent any more.
   const cancel = `UPDATE submissions AS s SET state = 'cancelled', reason = NULL
-    WHERE ${chosen.all} AND s.state IN ${sqlList(waitingStates)}`
+    WHERE ${conditions.all} AND s.state IN ${sqlList(waitingStates)}`
   if (isPerson) yield* run(cancel, values)
   yield* removeFileNames(erased, values)
   // A value that the user allowed several rows to share may be the person's e-mail or phone; such rows are held again.
   const ofBatches = `SELECT s.batch_id FROM submissions s WHERE ${erased}`
   yield* run(`UPDATE batches SET shared = '[]' WHERE id IN (${ofBatches})`, values)
   if (completely) yield* rememberErased(erased, values)
-  yield* run(`DELETE FROM events AS e WHERE ${chosen.events}`, values)
-  const emptiedRequests = completely ? yield* emptyRequests(chosen) : 0
+  yield* run(`DELETE FROM events AS e WHERE ${conditions.events}`, values)
+  const emptiedRequests = completely ? yield* emptyRequests(conditions) : 0
   yield* emptyRows(erased, values, completely)
   if (found.rows + found.events + emptiedRequests > 0)
     yield* setMeta(unscrubbedName, String(Number((yield* metaText(unscrubbedName)) ?? 0) + 1))
@@ -296,10 +303,10 @@ function* removeFileNames(erased: string, values: Values): Work<void> {
   const select = `
 SELECT DISTINCT b.id, b.name, b.path, b.results_file, b.halt_message, s.first_name, s.last_name, s.email
 FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
-  const found = yield* all<
+  const rows = yield* all<
     PersonNames & Record<'id' | 'name' | 'path' | 'resultsFile' | 'haltMessage', string>
   >(select, values)
-  for (const { id, name, path, resultsFile, haltMessage, ...person } of found) {
+  for (const { id, name, path, resultsFile, haltMessage, ...person } of rows) {
     const texts: (string | undefined)[] = [name, path, resultsFile, haltMessage]
     if (texts.some((text) => text !== undefined && containsPersonName(text, person)))
       yield* emptyBatches('b.id = :id', columnsWithRule('batches', 'emptied'), { id })
@@ -320,12 +327,12 @@ WHERE ${erased} AND s.person_print IS NOT NULL`
   })
 }
 
-/** Removes from the list under a name what was erased. Other processes may have added to the list since it was read. */
+/** Removes the erased items from the list of a name. Other processes may have added items to it since it was read. */
 function removeErased<T>(lists: Record<string, T[]>, name: string, erased: readonly T[] = []): void {
   const texts = new Set(erased.map((each) => JSON.stringify(each)))
-  const left = (lists[name] ?? []).filter((each) => !texts.has(JSON.stringify(each)))
-  if (left.length === 0) delete lists[name]
-  else lists[name] = left
+  const remaining = (lists[name] ?? []).filter((each) => !texts.has(JSON.stringify(each)))
+  if (remaining.length === 0) delete lists[name]
+  else lists[name] = remaining
 }
 
 function* changeLeft(change: (left: LeftToErase) => void): Work<void> {
@@ -342,8 +349,8 @@ function parseLeft(text: string | undefined): LeftToErase {
   return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<LeftToErase>) }
 }
 
-/** The requests stay recorded as read: another read would bring the fingerprints back. */
-function* emptyRequests({ requests, values }: Chosen): Work<number> {
+/** The requests stay recorded as read, because another read would restore the fingerprints. */
+function* emptyRequests({ requests, values }: ErasureConditions): Work<number> {
   const columns = emptied(columnsWithRule('unmatched_requests', 'emptied with --completely'))
   const where = `u.person_print IS NOT NULL AND (${requests})`
   return yield* run(`UPDATE unmatched_requests AS u SET ${columns} WHERE ${where}`, values)
@@ -368,7 +375,7 @@ function* emptyBatches(where: string, columns: readonly string[], values: Values
 }
 
 /** Expressions that replace values of columns which must not be NULL. Each erased row gets a different fingerprint. */
-const standIns = new Map([
+const replacements = new Map([
   [
     'fingerprint',
     `CASE WHEN fingerprint IS NULL THEN NULL ELSE 'erased ' || batch_id || ' ' || CAST(row_number AS text) END`,
@@ -377,44 +384,47 @@ const standIns = new Map([
 ])
 
 function emptied(columns: readonly string[]): string {
-  return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
+  return columns.map((column) => `${column} = ${replacements.get(column) ?? 'NULL'}`).join(', ')
 }
 
-function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
-  const stays = `s.state IN ${sqlList(statesNotErased(who))}`
-  const chosen = (rows: string, others: Pick<Chosen, 'events' | 'requests' | 'values'>): Chosen => ({
+function createConditions(fingerprint: Fingerprint, target: ErasureTarget): ErasureConditions {
+  const isNotErased = `s.state IN ${sqlList(statesNotErased(target))}`
+  const toConditions = (
+    rows: string,
+    others: Pick<ErasureConditions, 'events' | 'requests' | 'values'>,
+  ): ErasureConditions => ({
     all: rows,
-    left: `${rows} AND ${stays}`,
-    erased: `${rows} AND NOT ${stays}`,
+    left: `${rows} AND ${isNotErased}`,
+    erased: `${rows} AND NOT ${isNotErased}`,
     ...others,
   })
-  if ('requestId' in who) {
+  if ('requestId' in target) {
     const service = 'CAST(:baseUrl AS text)'
     const rows = `s.request_id = :requestId AND ${sqlIsOfService('s', service)}`
     const isSame = (column: string): string =>
       `(${service} IS NULL OR ${column} IS NULL OR ${column} = ${service})`
-    return chosen(rows, {
+    return toConditions(rows, {
       events: `e.request_id = :requestId AND ${isSame('e.base_url')}`,
       requests: `u.request_id = :requestId AND ${isSame('u.service')}
-        OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows} AND NOT ${stays})`,
-      values: { requestId: who.requestId.toLowerCase(), baseUrl: who.baseUrl },
+        OR u.person_print IN (SELECT s.person_print FROM submissions s WHERE ${rows} AND NOT ${isNotErased})`,
+      values: { requestId: target.requestId.toLowerCase(), baseUrl: target.baseUrl },
     })
   }
-  if ('email' in who) {
+  if ('email' in target) {
     // A row whose recipient was removed earlier still has the fingerprint of the e-mail.
     const rows = `({sameEmail s.email, :email} OR s.email_print = :emailPrint)`
-    return chosen(rows, {
+    return toConditions(rows, {
       events: `EXISTS (SELECT 1 FROM submissions s WHERE ${rows} AND s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')})`,
       requests: 'u.email_print = :emailPrint',
-      values: { email: who.email, emailPrint: fingerprint(emailIdentity(who.email)) },
+      values: { email: target.email, emailPrint: fingerprint(emailIdentity(target.email)) },
     })
   }
-  return chosen(
+  return toConditions(
     `s.changed_at < :before AND (s.state <> 'accepted' OR s.request_status IN ${sqlList(terminalStatuses)})`,
     {
       events: `e.received_at < :before AND e.forward <> 'waiting'`,
       requests: 'u.read_at < :before',
-      values: { before: who.endedBefore },
+      values: { before: target.endedBefore },
     },
   )
 }

@@ -172,8 +172,9 @@ FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batchId`
 
 /**
- * SQL condition: the order can conflict with one of `:account`. An order of an account is compared with orders of the
- * same account and of none; an order without an account is compared with all.
+ * SQL condition: the order can conflict with an order of `:account`. An order of an account is compared with
+ * orders of the same account and with orders without an account; an order without an account is compared with
+ * all.
  */
 const canConflict = `s.state IN ${sqlList(conflictingStates)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
 
@@ -282,7 +283,7 @@ type RecomparedState = 'held' | 'duplicate' | 'rejected'
 
 interface SharingFlags {
   isShared: 0 | 1
-  /** The row shares a fingerprint with a request that no row ordered. */
+  /** Whether the row shares a fingerprint with a request that no row ordered. */
   unmatched: 0 | 1
   damaged: string | undefined
 }
@@ -390,9 +391,9 @@ export class Matching {
   }
 
   /** Records a user's decision that the person of a row and the person of each other row are two people. */
-  *recordReleases(key: RowId, others: readonly RowId[], decision: { at: number; by: string }): Work<void> {
+  *recordReleases(key: RowId, otherRows: readonly RowId[], decision: { at: number; by: string }): Work<void> {
     const release = { batchId: key.batchId, row: key.row, madeAt: decision.at, madeBy: decision.by }
-    const rows = others.map(({ batchId, row }) => ({ ...release, otherBatch: batchId, otherRow: row }))
+    const rows = otherRows.map(({ batchId, row }) => ({ ...release, otherBatch: batchId, otherRow: row }))
     yield* insertRows('releases', rows, 'ON CONFLICT DO NOTHING')
   }
 
@@ -473,7 +474,8 @@ type Namesake = Record<'namePrint' | 'baseUrl', string> &
   Pick<StoredFingerprints, 'emailPrint' | 'phonePrint'>
 
 /**
- * From this number of orders with one phone on, they are selected once for the whole file, and found by their names.
+ * If at least this number of orders have the same phone, they are selected once for the whole file, and found
+ * by their names.
  */
 const minPhoneGroupSize = 50
 
@@ -495,19 +497,19 @@ export class StoredCandidates {
     this.#batch = batch
   }
 
-  /** Finds the candidates of a page of rows. The function that is returned gives those of one row. */
+  /** Finds the candidates of a page of rows. Returns a function that returns the candidates of one row. */
   *findForPage(rows: readonly NewRow[]): Work<(row: NewRow) => Candidate[]> {
     const fingerprintsOfRows = new Map<NewRow, PersonFingerprints>()
     for (const row of rows) {
       if (row.state === 'pending')
         fingerprintsOfRows.set(row, fingerprintPerson(this.#key.fingerprint, row.recipient))
     }
-    const found = yield* this.#selectOrders([...fingerprintsOfRows.values()])
-    const ordersByFingerprint = groupByFingerprint(found)
+    const storedOrders = yield* this.#selectOrders([...fingerprintsOfRows.values()])
+    const ordersByFingerprint = groupByFingerprint(storedOrders)
     for (const { phonePrint: phone } of fingerprintsOfRows.values()) {
-      const sharing = ordersByFingerprint.get(phone) ?? []
-      if (sharing.length < minPhoneGroupSize || this.#phoneGroups.has(phone)) continue
-      const orders = sharing.map(({ stored }) => stored)
+      const sharingOrders = ordersByFingerprint.get(phone) ?? []
+      if (sharingOrders.length < minPhoneGroupSize || this.#phoneGroups.has(phone)) continue
+      const orders = sharingOrders.map(({ stored }) => stored)
       this.#phoneGroups.set(phone, { orders, sharers: this.#sharersOf(orders) })
     }
     return (row) => {
@@ -516,14 +518,17 @@ export class StoredCandidates {
       const { personPrint, emailPrint, phonePrint } = ownFingerprints
       const phoneGroup = this.#phoneGroups.get(phonePrint)
       const sharers = phoneGroup?.sharers.find(row.recipient)
-      const sharing = [personPrint, emailPrint, ...(phoneGroup === undefined ? [phonePrint] : [])]
+      const sharingOrders = [personPrint, emailPrint, ...(phoneGroup === undefined ? [phonePrint] : [])]
         .flatMap((fingerprint) => ordersByFingerprint.get(fingerprint) ?? [])
         .sort((one, other) => one.position - other.position)
       const orderInGroup = (position: number): StoredOrder => phoneGroup?.orders[position] as StoredOrder
-      const orders = [...sharing.map(({ stored }) => stored), ...(sharers?.positions ?? []).map(orderInGroup)]
-      const distinct = new Map(orders.map((each) => [`${each.order.batchId} ${each.order.row}`, each]))
+      const orders = [
+        ...sharingOrders.map(({ stored }) => stored),
+        ...(sharers?.positions ?? []).map(orderInGroup),
+      ]
+      const distinctOrders = new Map(orders.map((each) => [`${each.order.batchId} ${each.order.row}`, each]))
       return [
-        ...[...distinct.values()].map((each) => candidateOf(each, ownFingerprints)),
+        ...[...distinctOrders.values()].map((each) => candidateOf(each, ownFingerprints)),
         ...(sharers?.uncompared ?? []).map((position) =>
           candidateOf(orderInGroup(position), ownFingerprints, true),
         ),

@@ -17,7 +17,10 @@ import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 /** A row of any table, with the fields of its columns. */
 type Row = Readonly<Record<string, string | number | Uint8Array | undefined>>
 
-/** The names of the values in the table meta that are moved with a store. The others describe its location. */
+/**
+ * The names of the values in the table meta that are moved with a store. The other values describe its
+ * location.
+ */
 const movedNames: readonly string[] = [
   fingerprintKeyName,
   storeIdName,
@@ -97,8 +100,8 @@ export class Moving {
   cancelMove(move: Move): Promise<void> {
     const { engine, upkeep } = this.#parts
     return engine.transaction(function* () {
-      const current = yield* readMove()
-      if (current?.id !== move.id || current.isDone) return
+      const currentMove = yield* readMove()
+      if (currentMove?.id !== move.id || currentMove.isDone) return
       yield* writeClosing(undefined)
       for (const table of peopleTables) yield* upkeep.removeFence(table)
     }, 'all tables')
@@ -122,7 +125,7 @@ export class Moving {
    * differ afterwards, nothing is stored. Begins the attempt log of this store too.
    */
   async fillFrom(rows: StoreContent, arrival: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
-    const filled = await this.#parts.engine.exclusively(async (within) => {
+    const tableDigests = await this.#parts.engine.exclusively(async (within) => {
       requireEmpty(this.location, await within(listFilledTables()))
       // The rows are named by fingerprints under the old key, which is replaced.
       await within(run('DELETE FROM quota'))
@@ -134,7 +137,7 @@ export class Moving {
       return digests
     })
     await this.#parts.engine.run(this.#parts.key.loadKey())
-    return filled
+    return tableDigests
   }
 
   *#close(move: Move): Work<void> {
@@ -147,10 +150,10 @@ export class Moving {
         let after: Row | undefined
         for (;;) {
           const page = await within(all<Row>(selectPage(table, after === undefined), after))
-          const last = page.at(-1)
-          if (last === undefined) return
+          const lastRow = page.at(-1)
+          if (lastRow === undefined) return
           yield page
-          after = positionAfter(table, last)
+          after = positionAfter(table, lastRow)
         }
       },
       readNewestEvent: () => within(this.#parts.upkeep.newestEvent()),
@@ -163,11 +166,11 @@ function* readMove(): Work<Move | undefined> {
 }
 
 function* listFilledTables(): Work<string[]> {
-  const filled: string[] = []
+  const filledTables: string[] = []
   for (const name of peopleTables) {
-    if ((yield* get(`SELECT 1 FROM ${name} LIMIT 1`)) !== undefined) filled.push(name)
+    if ((yield* get(`SELECT 1 FROM ${name} LIMIT 1`)) !== undefined) filledTables.push(name)
   }
-  return filled
+  return filledTables
 }
 
 /**
@@ -219,7 +222,7 @@ function canonicalJson({ columns }: Table, row: Row): string {
 }
 
 /** Returns the parameters of the next page: the values of the order columns in the last row of this page. */
-function positionAfter({ order }: Table, last: Row): Row {
+function positionAfter({ order }: Table, lastRow: Row): Row {
   const orderColumns = order === 'added' ? ['added'] : order
-  return Object.fromEntries(orderColumns.map((column, index) => [`after${index}`, last[fieldOf(column)]]))
+  return Object.fromEntries(orderColumns.map((column, index) => [`after${index}`, lastRow[fieldOf(column)]]))
 }

@@ -59,7 +59,7 @@ const noClaims = { account: '' }
 export class RollbackDetection {
   readonly #parts: RollbackParts
   /** The log to which this machine appends. */
-  #own: AttemptLog | undefined
+  #ownLog: AttemptLog | undefined
   /** The newest attempts that this process recorded, if it has no log. */
   #heads: KnownHeads = new Map()
   #session: Pick<FenceRequirement, 'generation' | 'session' | 'isReplicated'> | undefined
@@ -98,20 +98,21 @@ export class RollbackDetection {
    */
   async makeLog(): Promise<void> {
     this.#open([], new Set())
-    if (this.#own !== undefined) return
-    this.#make({ ...(await this.#readState()), mayBeWithoutLog: true })
+    if (this.#ownLog !== undefined) return
+    this.#ensureLog({ ...(await this.#readState()), mayBeWithoutLog: true })
   }
 
   /** Returns what the next claim requires, including the attempts that all processes of this machine recorded. */
   fence(): FenceRequirement {
     const session = this.#session ?? { generation: '', session: '', isReplicated: false }
     const { generation } = session
-    const log = this.#own
-    log?.readGained()
+    const log = this.#ownLog
+    log?.readNewRecords()
     // The claim fails if this is not the store's generation.
-    const isSame = log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
+    const isSameGeneration =
+      log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
     const heads = log?.heads ?? [...this.#heads.values()].flat()
-    return { ...session, generation: isSame ? generation : '', heads, logId: log?.header.id }
+    return { ...session, generation: isSameGeneration ? generation : '', heads, logId: log?.header.id }
   }
 
   /** Handles a claim that found the store closed, older or on another connection. Throws unless claims may continue. */
@@ -123,7 +124,7 @@ export class RollbackDetection {
 
   /** Records a committed attempt in the log, and flushes it. If this throws, the request must not be sent. */
   async record(attempt: RecordedAttempt): Promise<void> {
-    const log = this.#own
+    const log = this.#ownLog
     if (log === undefined) {
       if (!this.#hasLog) return addKnownHead(this.#heads, attempt)
       throw new IoError(`the attempt log of the store "${this.#parts.engine.location}" is gone`, {
@@ -134,10 +135,13 @@ export class RollbackDetection {
     await log.flush()
   }
 
-  /** Not flushed: an attempt without an outcome in the log is recovered as unknown. */
+  /**
+   * Appends an outcome without a flush, because an attempt without an outcome in the log is recovered as
+   * unknown.
+   */
   recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void {
     try {
-      this.#own?.append({ kind: 'outcome', ...outcome })
+      this.#ownLog?.append({ kind: 'outcome', ...outcome })
     } catch {
       // The next claim fails too, since it appends to the same log.
     }
@@ -151,15 +155,17 @@ export class RollbackDetection {
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
     if (!engine.isShared) return
-    this.#open(await this.#registered(), new Set())
-    const own = this.#own
-    if (own === undefined || own.isDamaged) return
-    const known = own.heads
+    this.#open(await this.#readRegister(), new Set())
+    const ownLog = this.#ownLog
+    if (ownLog === undefined || ownLog.isDamaged) return
+    const ownHeads = ownLog.heads
     const { state, heads } = await engine.snapshot(function* () {
-      return { state: yield* readState(known), heads: yield* readHeads() }
+      return { state: yield* readState(ownHeads), heads: yield* readHeads() }
     })
-    const isSame = own.header.generation === state.generations.current && state.change === undefined
-    if (isSame && state.hasHeads && state.closing === undefined) this.#note(heads, state.generations.current)
+    const isSameGeneration =
+      ownLog.header.generation === state.generations.current && state.change === undefined
+    if (isSameGeneration && state.hasHeads && state.closing === undefined)
+      this.#note(heads, state.generations.current)
   }
 
   /**
@@ -169,10 +175,10 @@ export class RollbackDetection {
    */
   async examine({ mayReopen = true } = {}): Promise<ExaminedLogs> {
     const { engine, files, key, clock, random, onMessage } = this.#parts
-    const all = this.#readAll(await this.#registered())
-    const { recoveredCount, isReopened, ...found } = await engine.transaction(
+    const logs = this.#readAll(await this.#readRegister())
+    const { recoveredCount, isReopened, ...result } = await engine.transaction(
       () =>
-        examineStore(all, {
+        examineStore(logs, {
           key: key.key,
           requiresLog: files !== undefined && !engine.isShared,
           mayReopen,
@@ -182,14 +188,14 @@ export class RollbackDetection {
         }),
       noClaims,
     )
-    if (found.closing === undefined && recoveredCount > 0) {
+    if (result.closing === undefined && recoveredCount > 0) {
       onMessage?.(
         `The store lacked ${formatCount(recoveredCount, 'attempt')} sent from this machine; they are recovered. See them with: refcheck store check`,
       )
     }
     if (isReopened)
       onMessage?.('The attempt log is there again with every attempt, so the store is open again.')
-    return found
+    return result
   }
 
   /** Returns why the store takes no orders, as the last comparison found. */
@@ -225,29 +231,29 @@ export class RollbackDetection {
     if (closing === undefined) return { held: 0 }
     if (closing.move !== undefined || step === 'reports')
       throw storeClosedError(engine.location, closing, unreported)
-    const registered = await this.#registered()
-    const all = this.#readAll(registered)
-    const unusable = all.filter((log) => log.isDamaged || log.file.header.key !== key.key)
-    const ignored = unusable.map(({ file }) => file.header.id)
+    const registered = await this.#readRegister()
+    const logs = this.#readAll(registered)
+    const unusable = logs.filter((log) => log.isDamaged || log.file.header.key !== key.key)
+    const ignoredIds = unusable.map(({ file }) => file.header.id)
     this.#session = undefined
     // If no log can be made, the store stays closed.
-    const before = await this.#readState()
-    if (before.isBackup) await engine.transaction(() => becomeAnotherStore(random.uuid()), noClaims)
+    const storeState = await this.#readState()
+    if (storeState.isBackup) await engine.transaction(() => becomeAnotherStore(random.uuid()), noClaims)
     await engine.run(key.loadKey())
-    this.#open(registered, new Set([...before.ignoredLogs, ...ignored]))
-    this.#make(before)
-    const own = all.filter((log) => log.file.header.key === key.key)
-    const missingIds = (logs: readonly LogReport[]): string[] => this.#missingIds(logs)
+    this.#open(registered, new Set([...storeState.ignoredLogs, ...ignoredIds]))
+    this.#ensureLog(storeState)
+    const ownLogs = logs.filter((log) => log.file.header.key === key.key)
+    const missingIds = (reports: readonly LogReport[]): string[] => this.#missingIds(reports)
     const held = await engine.transaction(function* () {
       const state = yield* readState()
-      yield* ignoreLogs(ignored)
+      yield* ignoreLogs(ignoredIds)
       yield* unregisterLogs(missingIds(state.logs))
       const known = state.closing?.generations ?? []
-      yield* openAgain(state, { id: random.uuid(), known, heads: highestNumbers(own) })
+      yield* openAgain(state, { id: random.uuid(), known, heads: highestNumbers(ownLogs) })
       // Attempts that are in no log may be lost.
       return step === 'acceptance' ? yield* setPendingHeld(clock.now(), 'the store had lost attempts') : 0
     }, noClaims)
-    await this.#update(await this.#readState())
+    await this.#updateLog(await this.#readState())
     return { held }
   }
 
@@ -256,21 +262,21 @@ export class RollbackDetection {
     const { engine, clock, random } = this.#parts
     this.#session = undefined
     await engine.transaction(function* () {
-      const before = yield* readClosing()
-      if (before?.move !== undefined) return
-      const reasons = new Set(before?.reasons).add('restored')
-      const now = { id: random.uuid(), at: clock.now(), reasons: [...reasons] }
-      yield* writeClosing({ recovered: [], ...before, ...now })
+      const oldClosing = yield* readClosing()
+      if (oldClosing?.move !== undefined) return
+      const reasons = new Set(oldClosing?.reasons).add('restored')
+      const restored = { id: random.uuid(), at: clock.now(), reasons: [...reasons] }
+      yield* writeClosing({ recovered: [], ...oldClosing, ...restored })
     }, noClaims)
   }
 
   /** Excludes machines: no report of them is required until they send again. Returns how many pending rows are held. */
   async exclude(names: readonly string[]): Promise<{ held: number }> {
     const { engine, clock } = this.#parts
-    const registered = await this.#registered()
-    const unknown = names.find((name) => findLogsByName(registered, name).length === 0)
-    if (unknown !== undefined) {
-      throw new UsageError(`--without: no machine "${unknown}" has ordered with the store`, {
+    const registered = await this.#readRegister()
+    const unknownName = names.find((name) => findLogsByName(registered, name).length === 0)
+    if (unknownName !== undefined) {
+      throw new UsageError(`--without: no machine "${unknownName}" has ordered with the store`, {
         hint: `Name one of: ${[...new Set(registered.map(({ host }) => host))].join(', ') || '(none)'}`,
       })
     }
@@ -289,42 +295,42 @@ export class RollbackDetection {
   /** Returns those of the ids whose logs are on this machine. */
   async idsHere(logIds: readonly string[]): Promise<string[]> {
     if (logIds.length === 0) return []
-    const here = this.#findFiles(await this.#registered()).filter(({ isOriginal }) => isOriginal)
-    return logIds.filter((id) => here.some(({ header }) => header.id === id))
+    const localLogs = this.#findFiles(await this.#readRegister()).filter(({ isOriginal }) => isOriginal)
+    return logIds.filter((id) => localLogs.some(({ header }) => header.id === id))
   }
 
   /** Removes the fingerprints of attempts from all logs of this machine, for a person who is erased completely. */
   async removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void> {
-    for (const file of this.#findFiles(await this.#registered())) this.#parts.files?.erase(file, attemptIds)
+    for (const file of this.#findFiles(await this.#readRegister())) this.#parts.files?.erase(file, attemptIds)
   }
 
   /** Records in the log where the store was moved, so that a restored copy of it is closed. */
   async leave(to: string): Promise<void> {
-    this.#open(await this.#registered(), new Set())
-    this.#own?.writeHeader({ movedTo: to })
+    this.#open(await this.#readRegister(), new Set())
+    this.#ownLog?.writeHeader({ movedTo: to })
   }
 
   /** Closes the log. */
   close(): void {
-    this.#own?.close()
-    this.#own = undefined
+    this.#ownLog?.close()
+    this.#ownLog = undefined
   }
 
   async #begin(): Promise<void> {
     const { engine, files, runner } = this.#parts
     if (!engine.isShared && files !== undefined) requireOwnStore(engine.location)
     // The logs are read before the store, because an attempt is committed before it is in a log.
-    const registered = await this.#registered()
+    const registered = await this.#readRegister()
     const session = engine.session()
     const { ignoredLogs } = await this.#readState()
-    const others = this.#open(registered, ignoredLogs)
-    let state = await this.#readState(this.#headsIn(others))
-    if (!this.#isAsLeft(state, others)) {
+    const otherLogs = this.#open(registered, ignoredLogs)
+    let state = await this.#readState(this.#headsIn(otherLogs))
+    if (!this.#isUnchanged(state, otherLogs)) {
       await this.#examineOrThrow()
       state = await this.#readState()
     }
-    await this.#update(state)
-    this.#hasLog = this.#own !== undefined
+    await this.#updateLog(state)
+    this.#hasLog = this.#ownLog !== undefined
     await runner.begin?.()
     this.#heads = new Map()
     for (const head of await engine.run(readHeads())) addKnownHead(this.#heads, head)
@@ -335,20 +341,26 @@ export class RollbackDetection {
     this.#session = { generation: state.generations.current, session, isReplicated }
   }
 
-  #isAsLeft(state: StoreState, others: readonly LogFile[]): boolean {
+  #isUnchanged(state: StoreState, otherLogs: readonly LogFile[]): boolean {
     const { engine, files, key } = this.#parts
-    const own = this.#own
+    const ownLog = this.#ownLog
     const { generations, closing, isBackup, change, hasHeads, hasAttempts } = state
     if (closing !== undefined || isBackup || change !== undefined || !hasHeads) return false
     if (files === undefined) return true
     if (this.#missingIds(state.logs).length > 0) return false
-    const evidence = others.filter(({ header, isEmpty }) => !isEmpty && !state.ignoredLogs.has(header.id))
-    if (evidence.some(({ header }) => header.key !== key.key)) return false
-    const ages = evidence.map(({ header }) => compareGeneration(header.generation, generations))
+    const nonEmptyLogs = otherLogs.filter(
+      ({ header, isEmpty }) => !isEmpty && !state.ignoredLogs.has(header.id),
+    )
+    if (nonEmptyLogs.some(({ header }) => header.key !== key.key)) return false
+    const ages = nonEmptyLogs.map(({ header }) => compareGeneration(header.generation, generations))
     if (ages.includes('unknown')) return false
-    if (own === undefined)
-      return evidence.length === 0 && (engine.isShared || !hasAttempts || state.mayBeWithoutLog)
-    return !own.isDamaged && own.header.generation === generations.current && own.header.movedTo === undefined
+    if (ownLog === undefined)
+      return nonEmptyLogs.length === 0 && (engine.isShared || !hasAttempts || state.mayBeWithoutLog)
+    return (
+      !ownLog.isDamaged &&
+      ownLog.header.generation === generations.current &&
+      ownLog.header.movedTo === undefined
+    )
   }
 
   async #examineOrThrow(): Promise<void> {
@@ -361,15 +373,15 @@ export class RollbackDetection {
     return engine.snapshot(() => readState(heads))
   }
 
-  #registered(): Promise<LogReport[]> {
+  #readRegister(): Promise<LogReport[]> {
     return this.#parts.engine.run(readLogs())
   }
 
   /** Returns the heads in the generation of this machine's log. Heads of other generations are compared by `examine`. */
-  #headsIn(others: readonly LogFile[]): Head[] {
-    const generation = this.#own?.header.generation
-    const ofOthers = others.filter(({ header }) => header.generation === generation)
-    return [...(this.#own?.heads ?? []), ...ofOthers.flatMap(({ header }) => header.heads)]
+  #headsIn(otherLogs: readonly LogFile[]): Head[] {
+    const generation = this.#ownLog?.header.generation
+    const sameGenerationLogs = otherLogs.filter(({ header }) => header.generation === generation)
+    return [...(this.#ownLog?.heads ?? []), ...sameGenerationLogs.flatMap(({ header }) => header.heads)]
   }
 
   /**
@@ -379,36 +391,36 @@ export class RollbackDetection {
   #findFiles(registered: readonly LogReport[]): LogFile[] {
     const { engine, key, files } = this.#parts
     // A store in a file belongs to one machine, whose settings folder may have changed.
-    const here = engine.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
-    const storeOf = { store: engine.location, storeId: key.storeId }
-    const paths = here.map(({ path }) => path)
-    return files?.find(storeOf, paths) ?? []
+    const localReports = engine.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
+    const storeNames = { store: engine.location, storeId: key.storeId }
+    const paths = localReports.map(({ path }) => path)
+    return files?.find(storeNames, paths) ?? []
   }
 
   /** Opens this machine's log and reads it to its end. Returns the other logs: copies, and logs in other folders. */
   #open(registered: readonly LogReport[], ignored: ReadonlySet<string>): LogFile[] {
     const { key } = this.#parts
-    const found = this.#findFiles(registered)
-    const originals = found.filter(
+    const logs = this.#findFiles(registered)
+    const originals = logs.filter(
       ({ isOriginal, header }) =>
         isOriginal && header.storeId === key.storeId && header.key === key.key && !ignored.has(header.id),
     )
     const file = originals.find(({ header }) => registered.some(({ id }) => id === header.id)) ?? originals[0]
-    if (this.#own?.path !== file?.path || file === undefined) this.close()
-    this.#own ??= file && new AttemptLog(file)
-    this.#own?.readGained()
-    return found.filter((each) => each !== file)
+    if (this.#ownLog?.path !== file?.path || file === undefined) this.close()
+    this.#ownLog ??= file && new AttemptLog(file)
+    this.#ownLog?.readNewRecords()
+    return logs.filter((each) => each !== file)
   }
 
   /** Returns the ids of registered logs of this machine that are gone, or were replaced by a copy. */
   #missingIds(registered: readonly LogReport[]): string[] {
-    const found = this.#findFiles(registered)
+    const logs = this.#findFiles(registered)
     const missing = registered.filter(
       (log) =>
         !log.isExcluded &&
         this.#isOfThisMachine(log) &&
-        this.#parts.files?.holds(log.path) === true &&
-        !found.some(({ header, isOriginal }) => isOriginal && header.id === log.id),
+        this.#parts.files?.isInFolders(log.path) === true &&
+        !logs.some(({ header, isOriginal }) => isOriginal && header.id === log.id),
     )
     return missing.map(({ id }) => id)
   }
@@ -417,52 +429,52 @@ export class RollbackDetection {
    * Makes this machine's log if it has none. Throws an IoError if no log can outlast the machine's next start, unless
    * the user permitted that or each commit waits for a second server.
    */
-  #make(state: StoreState): void {
+  #ensureLog(state: StoreState): void {
     const { engine, files, key, random } = this.#parts
     if (files === undefined) return
     const { location, isShared } = engine
     const mayBeLost = state.mayBeWithoutLog || state.isReplicated
-    if (this.#own === undefined) {
+    if (this.#ownLog === undefined) {
       const { current: generation } = state.generations
       const { storeId } = key
       const register = state.logs.map(withoutReport)
-      const made = { id: random.uuid(), storeId, store: location, key: key.key, generation, register }
-      const file = files.create(made)
+      const newLog = { id: random.uuid(), storeId, store: location, key: key.key, generation, register }
+      const file = files.create(newLog)
       if (file === undefined && !mayBeLost) throw noLogError(location, files.folders, 'not writable')
-      this.#own = file && new AttemptLog(file)
+      this.#ownLog = file && new AttemptLog(file)
     }
-    const folder = this.#own && dirname(this.#own.path)
+    const folder = this.#ownLog && dirname(this.#ownLog.path)
     if (folder !== undefined && isShared && !mayBeLost && isVolatile(folder))
       throw noLogError(location, [folder], 'volatile')
   }
 
-  /** Makes the log, registers it, and appends what the store has and the log lacks. */
-  async #update(state: StoreState): Promise<void> {
-    this.#make(state)
-    const log = this.#own
+  /** Makes the log, registers it, and appends the attempts that the store has and the log lacks. */
+  async #updateLog(state: StoreState): Promise<void> {
+    this.#ensureLog(state)
+    const log = this.#ownLog
     if (log === undefined) return
     const { engine } = this.#parts
     const { id, store, register, movedTo, generation } = log.header
     const registered = state.logs.find((each) => each.id === id)
     if (registered === undefined || registered.isExcluded) await engine.run(registerLog(log.header))
-    const logs = registered === undefined ? await this.#registered() : state.logs
+    const logs = registered === undefined ? await this.#readRegister() : state.logs
     const { current } = state.generations
     const heads = await engine.run(readHeads())
     if (generation !== current) log.writeHeader({ generation: current, heads })
     if (store !== engine.location || movedTo !== undefined || idsOf(register) !== idsOf(logs))
       log.writeHeader({ store: engine.location, movedTo: undefined, register: logs.map(withoutReport) })
-    const lost = await engine.run(entriesOnlyInStore({ logId: id, heads: log.heads }))
-    for (const entry of lost) log.append({ ...entry, kind: 'entry', generation: current })
+    const missingEntries = await engine.run(entriesOnlyInStore({ logId: id, heads: log.heads }))
+    for (const entry of missingEntries) log.append({ ...entry, kind: 'entry', generation: current })
     this.#note(heads, current)
   }
 
   /** Appends heads that the log does not have yet, without a flush. */
   #note(heads: readonly Head[], generation: string): void {
-    const known = new Set(this.#own?.heads.map(({ attemptId }) => attemptId))
-    const unknown = heads.filter(({ attemptId }) => !known.has(attemptId))
-    if (unknown.length === 0) return
+    const knownIds = new Set(this.#ownLog?.heads.map(({ attemptId }) => attemptId))
+    const newHeads = heads.filter(({ attemptId }) => !knownIds.has(attemptId))
+    if (newHeads.length === 0) return
     const noteOf = (head: Head): LogNote => ({ kind: 'note', generation, ...head })
-    this.#own?.append(...unknown.map(noteOf))
+    this.#ownLog?.append(...newHeads.map(noteOf))
   }
 
   #readAll(registered: readonly LogReport[]): ReadLog[] {
@@ -471,8 +483,8 @@ export class RollbackDetection {
   }
 
   #isOfThisMachine({ host, machine }: RegisteredLog): boolean {
-    const here = this.#parts.files?.machine
-    return host === here?.host && machine === here.id
+    const thisMachine = this.#parts.files?.machine
+    return host === thisMachine?.host && machine === thisMachine.id
   }
 }
 

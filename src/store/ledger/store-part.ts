@@ -78,26 +78,26 @@ export interface Rollbacks {
 export interface StoreContext {
   engine: Engine
   key: StoreKey
-  holds: Leases
+  leases: Leases
   rollbacks: Rollbacks
 }
 
 export class StorePart {
   protected readonly engine: Engine
   protected readonly key: StoreKey
-  protected readonly holds: Leases
+  protected readonly leases: Leases
   protected readonly rollbacks: Rollbacks
 
-  constructor({ engine, key, holds, rollbacks }: StoreContext) {
+  constructor({ engine, key, leases, rollbacks }: StoreContext) {
     this.engine = engine
     this.key = key
-    this.holds = holds
+    this.leases = leases
     this.rollbacks = rollbacks
   }
 
   /** Acquires a lease for a process that may order. Throws an IoError if the store is closed, or has to be closed. */
-  protected async leaseForOrdering(...asked: Parameters<Leases['acquire']>): Promise<Lease | undefined> {
-    const lease = await this.holds.acquire(...asked)
+  protected async leaseForOrdering(...request: Parameters<Leases['acquire']>): Promise<Lease | undefined> {
+    const lease = await this.leases.acquire(...request)
     if (lease === undefined) return undefined
     try {
       await this.rollbacks.begin()

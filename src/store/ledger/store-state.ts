@@ -8,7 +8,10 @@ import { all, get, insertRows, metaText, metaValue, run, setMeta, type Work } fr
 import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerprints.ts'
 import type { Random } from '../../host/random.ts'
 
-/** Names of what a store records of itself in `meta`; under `closed`, why it takes no orders. */
+/**
+ * Names of the values in `meta` that describe the store itself. The value `closed` is why the store takes no
+ * orders.
+ */
 export const closedName = 'closed'
 /** The data that machines still have to remove from their attempt logs and files (Maintenance). */
 export const erasureName = 'erasure'
@@ -91,10 +94,10 @@ export function* writeClosing(closing: Closing | undefined): Work<void> {
 }
 
 export function* readLogs(): Work<LogReport[]> {
-  const found = yield* all<Omit<LogReport, 'isExcluded'> & { isExcluded: number; newestAttemptAt?: number }>(
+  const rows = yield* all<Omit<LogReport, 'isExcluded'> & { isExcluded: number; newestAttemptAt?: number }>(
     selectLogs,
   )
-  return found.map(({ newestAttemptAt = 0, ...log }) =>
+  return rows.map(({ newestAttemptAt = 0, ...log }) =>
     Object.assign(log, {
       lastAttemptAt: Math.max(log.lastAttemptAt, newestAttemptAt),
       isExcluded: log.isExcluded === 1,
@@ -104,9 +107,9 @@ export function* readLogs(): Work<LogReport[]> {
 
 /** Registers the log with which this machine sends, and ends its exclusion. */
 export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): Work<void> {
-  const dismissed = yield* readList(dismissedName)
-  if (dismissed.includes(id))
-    yield* setMeta(dismissedName, JSON.stringify(dismissed.filter((each) => each !== id)))
+  const dismissedIds = yield* readList(dismissedName)
+  if (dismissedIds.includes(id))
+    yield* setMeta(dismissedName, JSON.stringify(dismissedIds.filter((each) => each !== id)))
   const { host, machine, path } = origin
   const ending = 'ON CONFLICT (id) DO UPDATE SET is_excluded = 0'
   yield* insertRows('attempt_logs', [{ id, host, machine, path }], ending)
@@ -114,14 +117,14 @@ export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): 
 
 /** Adds the registrations of the copies in logs, because a store that lost attempts also lost registrations. */
 export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
-  const dismissed = yield* readList(dismissedName)
-  const known = copies.filter(({ id }) => !dismissed.includes(id))
-  const merged = mergeRegisters(yield* readLogs(), known).map(withoutReport)
+  const dismissedIds = yield* readList(dismissedName)
+  const copiesToMerge = copies.filter(({ id }) => !dismissedIds.includes(id))
+  const merged = mergeRegisters(yield* readLogs(), copiesToMerge).map(withoutReport)
   const ending = 'ON CONFLICT (id) DO UPDATE SET last_attempt_at = excluded.last_attempt_at'
   yield* insertRows('attempt_logs', merged, ending)
 }
 
-/** Removes from a log's registration what belongs to a closing of the store. */
+/** Removes from a log's registration the fields that belong to a closing of the store. */
 export function withoutReport(log: RegisteredLog & Partial<LogReport>): RegisteredLog {
   const { reportedFor: _, isExcluded: __, ...registered } = log
   return registered
@@ -140,8 +143,8 @@ export function* unregisterLogs(logIds: readonly string[]): Work<void> {
 }
 
 /**
- * Writes what a new store records of itself. `formerKey` returns the fingerprint key of a store that was at the same
- * path or address, so that the new store recognises the same people.
+ * Writes the values that describe a new store. `formerKey` returns the fingerprint key of a store that was at
+ * the same path or address, so that the new store recognises the same people.
  */
 export function* beginStore(random: Random, formerKey?: () => Uint8Array | undefined): Work<void> {
   yield* setMeta(fingerprintKeyName, formerKey?.() ?? random.bytes(fingerprintKeyBytes))
@@ -211,8 +214,8 @@ export function relatedPackageIds(
 ): number[] {
   if (moved === undefined) return []
   const pairs = moved.split(',').map((pair) => pair.split(' '))
-  const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
-  const relations = ofService.map(([, one, other]) => [Number(one), Number(other)] as const)
+  const pairsOfService = pairs.filter(([service]) => service === serviceOf(baseUrl))
+  const relations = pairsOfService.map(([, one, other]) => [Number(one), Number(other)] as const)
   const relatedIds = relatedPackages(packageId, relations)
   relatedIds.delete(packageId)
   return [...relatedIds]
@@ -228,7 +231,7 @@ export interface SelectedFence
   openedAt: number | undefined
 }
 
-/** Selects what a claim of a row of the batch requires of the store, besides what the row is compared with. */
+/** Selects the facts about the store that a claim of a row of the batch depends on. */
 export const selectFence = `
 SELECT {sharedValue p.attempt_id} AS opened_by, {sharedValue p.at} AS opened_at,
   ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
@@ -245,17 +248,17 @@ FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number =
 WHERE a.log_id = :logId AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`
 
 /**
- * Reads attempts of a log that are above its heads: a process was killed before it recorded them, so they were not
- * sent.
+ * Reads the attempts that the store has and the log lacks, whose numbers are above the log's heads: a process
+ * was killed before it recorded them in the log, so they were not sent.
  */
 export function* entriesOnlyInStore(values: {
   logId: string
   heads: readonly Head[]
 }): Work<Omit<LogEntry, 'kind' | 'generation'>[]> {
-  const found = yield* all<
+  const rows = yield* all<
     Omit<LogEntry, 'kind' | 'generation' | 'relatedIds'> & { moved: string | undefined }
   >(selectOnlyInStore, values)
-  return found.map(({ moved, ...entry }) =>
+  return rows.map(({ moved, ...entry }) =>
     Object.assign(entry, { relatedIds: relatedPackageIds(moved, entry) }),
   )
 }

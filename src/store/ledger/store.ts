@@ -48,15 +48,15 @@ export interface StoreOptions {
 }
 
 /**
- * Attempt logs are in the settings folder, because restoring the data folder does not change it; `more`: folders to
- * use if they cannot be there.
+ * Attempt logs are in the settings folder, because restoring the data folder does not change it;
+ * `otherFolders`: folders that are used if the logs cannot be there.
  */
-export const attemptLogFiles = ({ paths, cwd }: StoreOptions, ...more: string[]): AttemptLogFiles =>
-  new AttemptLogFiles([join(resolve(cwd, paths.config), 'attempts'), ...more])
+export const attemptLogFiles = ({ paths, cwd }: StoreOptions, ...otherFolders: string[]): AttemptLogFiles =>
+  new AttemptLogFiles([join(resolve(cwd, paths.config), 'attempts'), ...otherFolders])
 
 interface StoreParts {
   engine: Engine
-  holds: Leases
+  leases: Leases
   upkeep: Upkeep
   /** The attempt logs of this machine; undefined for a store in memory. */
   files: AttemptLogFiles | undefined
@@ -70,17 +70,17 @@ export type Store = Awaited<ReturnType<typeof assembleStore>>
 
 /** Returns a store on a database that is open and has the newest format. */
 export async function assembleStore(
-  { engine, holds, upkeep, files, isNew = false, close }: StoreParts,
+  { engine, leases, upkeep, files, isNew = false, close }: StoreParts,
   { clock, random, onMessage, cwd, paths }: StoreOptions,
 ) {
   const key = new StoreKey(engine.location)
   await engine.run(key.loadKey())
-  const rollbacks = new RollbackDetection({ engine, key, files, runner: holds, clock, random, onMessage })
+  const rollbacks = new RollbackDetection({ engine, key, files, runner: leases, clock, random, onMessage })
   if (isNew) await rollbacks.makeLog()
   const location = `${machineName()} ${resolve(cwd, paths.data)}`
   const maintenance = new Maintenance({ engine, key, rollbacks, upkeep, location })
   await maintenance.finishErasure()
-  const context = { engine, key, holds, rollbacks }
+  const context = { engine, key, leases, rollbacks }
   return {
     /** An absolute path, `:memory:`, or the address of a database without its password. */
     location: engine.location,
@@ -93,10 +93,10 @@ export async function assembleStore(
     unmatched: new UnmatchedRequests(context),
     maintenance,
     waiting: new HeldRows(context),
-    /** Finds what is wrong with the file itself; empty if it is sound. */
+    /** Returns the problems of the file itself; empty if it is sound. */
     problems: () => upkeep.problems(),
     backup: (path: string) => upkeep.backup(path),
-    /** Returns what `store move` needs. Throws a UsageError for a store in memory. */
+    /** Returns the functions for `store move`. Throws a UsageError for a store in memory. */
     async moving() {
       if (files === undefined) {
         throw new UsageError('a store in memory cannot be moved', {

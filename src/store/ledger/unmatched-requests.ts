@@ -104,8 +104,8 @@ export function candidateOf(
  * their service has by now are left out.
  */
 export function* findUnmatched(fingerprints: readonly PersonFingerprints[]): Work<StoredOrder[]> {
-  const found = yield* all<SelectedUnmatched>(selectUnmatched, fingerprintLists(fingerprints))
-  const withoutRow = found.filter((each) => !hasServiceUrl(each.holders, each.service))
+  const requests = yield* all<SelectedUnmatched>(selectUnmatched, fingerprintLists(fingerprints))
+  const withoutRow = requests.filter((each) => !hasServiceUrl(each.holders, each.service))
   return withoutRow.map((each) => ({ order: unmatchedOrder(each), fingerprints: each }))
 }
 
@@ -120,11 +120,11 @@ export class UnmatchedRequests extends StorePart {
     const distinctIds = [...new Set([...ids].map((id) => id.toLowerCase()))]
     return this.engine.snapshot(function* () {
       const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
-      const known = yield* all<{ requestId: string }>(selectKnown, values)
+      const knownRows = yield* all<{ requestId: string }>(selectKnown, values)
       // Reads that a machine whose clock is ahead has recorded count too.
       const recentReads = yield* get<{ count: number }>(countReads, { since: now - readWindowMs })
       return idsToRead(distinctIds, {
-        known: new Set(known.map(({ requestId }) => requestId)),
+        known: new Set(knownRows.map(({ requestId }) => requestId)),
         reads: recentReads?.count ?? 0,
       })
     })

@@ -128,7 +128,7 @@ export async function listBatches({
   clock,
 }: BatchServices): Promise<CountedBatch[]> {
   await ledger.recover(clock.now())
-  const finished = await batches.finished()
+  const finished = await batches.countFinishedRequests()
   const listed: CountedBatch[] = []
   for (const batch of await batches.list()) {
     const { duplicate, held, cancelled } = batch.counts

@@ -278,7 +278,7 @@ class Run {
     if (outcome.kind !== 'accepted' || row === undefined || !shouldContinue) return { isRecorded: false }
     const change = changeFor(outcome, clock.now())
     const {
-      moved,
+      isMoved,
       attempt: next,
       conflict,
       row: number = row.row,
@@ -293,9 +293,9 @@ class Run {
       ),
     )
     if (conflict !== undefined) this.#reportConflict(number, row, conflict)
-    if (next === undefined) return { isRecorded: moved }
+    if (next === undefined) return { isRecorded: isMoved }
     return {
-      isRecorded: moved,
+      isRecorded: isMoved,
       nextJournaled: { row: await this.#findRowOfAttempt(next, row), attempt: next },
     }
   }

@@ -71,7 +71,7 @@ async function recordOrders(): Promise<unknown> {
       true,
     )
     attempts[index] = next.attempt
-    return next.moved
+    return next.isMoved
   }
   // The warm-up makes the first claim of each batch, and lets V8 compile the code.
   for (let turn = 0; turn < Math.max(batches.length, warmUpOrders); turn += 1)

@@ -143,8 +143,8 @@ export const mutants: readonly {
       },
       {
         path: `${ledger}/ledger.ts`,
-        from: 'await this.#takeBack(request.claimed, attempt.at, unanswered)\n        return { waitMs: 0,',
-        to: 'if (claim?.recorded !== undefined) return this.#recorded(claim)\n        return { waitMs: 0,',
+        from: 'await this.#returnToPending(request.claimed, attempt.at, unansweredReason)\n        return { waitMs: 0,',
+        to: 'if (claim?.recorded !== undefined) return this.#recordInLog(claim)\n        return { waitMs: 0,',
       },
     ],
     plan: 'the network is lost at the COMMIT of a claim',
@@ -201,7 +201,7 @@ export const mutants: readonly {
     edits: [
       {
         path: `${ledger}/inbox.ts`,
-        from: "return this.holds.acquire({ id: 'forwarding', kind: 'file' }, shortWait)",
+        from: "return this.leases.acquire({ id: 'forwarding', kind: 'file' }, shortWait)",
         to: 'void shortWait\n    return Promise.resolve({ release: () => Promise.resolve() })',
       },
     ],

@@ -175,8 +175,8 @@ describe('files', () => {
     writeFileSync(pathOf('logs/old.list'), '\nfeed ["a"]\t')
     writeFileSync(pathOf('logs/old.json'), JSON.stringify({ store, key }))
     writeFileSync(pathOf('logs/damaged.list'), '')
-    expect(() => files.requireNoFormer('/elsewhere')).not.toThrow()
-    expect(() => files.requireNoFormer(store)).toThrow(
+    expect(() => files.requireNoFormerLog('/elsewhere')).not.toThrow()
+    expect(() => files.requireNoFormerLog(store)).toThrow(
       `cannot use the store "${store}": its attempt log "${pathOf('logs/old.list')}" is from before refcheck 1.0.0`,
     )
     expect(readFileSync(pathOf('logs/old.list'), 'utf8')).toBe('\nfeed ["a"]\t')
@@ -199,27 +199,27 @@ describe('an open log', () => {
   test('reads the records that other processes appended, each once', () => {
     const file = createLog(logFilesIn('logs'))
     const [one, other] = [openLog(file), openLog(file)]
-    one.readGained()
-    other.readGained()
+    one.readNewRecords()
+    other.readNewRecords()
     one.append(entry(1))
     other.append(entry(2), { kind: 'outcome', attemptId: 'a1', state: 'accepted', requestId: 'r' })
-    expect(one.readGained()).toMatchObject([entry(1), entry(2), { kind: 'outcome' }])
-    expect(one.readGained()).toEqual([])
+    expect(one.readNewRecords()).toMatchObject([entry(1), entry(2), { kind: 'outcome' }])
+    expect(one.readNewRecords()).toEqual([])
     expect(one.heads).toEqual([head(2)])
     other.append(note(7), { ...note(9), generation: 'g0' })
-    one.readGained()
+    one.readNewRecords()
     expect(one.heads).toEqual([head(7)])
   })
 
   test('reads an incomplete line again once it is complete', () => {
     const file = createLog(logFilesIn('logs'))
     const log = openLog(file)
-    log.readGained()
+    log.readNewRecords()
     const line = formatRecord(entry(1), digest)
     appendFileSync(file.path, line.slice(0, 50))
-    expect(log.readGained()).toEqual([])
+    expect(log.readNewRecords()).toEqual([])
     appendFileSync(file.path, line.slice(50))
-    expect(log.readGained()).toEqual([entry(1)])
+    expect(log.readNewRecords()).toEqual([entry(1)])
   })
 
   test('continues with the next line after a line that a full disk cut inside a multi-byte character', () => {
@@ -228,9 +228,9 @@ describe('an open log', () => {
     const line = Buffer.from(formatRecord(entry(1, { userEmail: 'zoë@example.com' }), digest))
     appendFileSync(file.path, line.subarray(0, line.indexOf('ë') + 1))
     appendFileSync(file.path, formatRecord(entry(2), digest))
-    log.readGained()
+    log.readNewRecords()
     appendFileSync(file.path, formatRecord(entry(3), digest))
-    expect(log.readGained()).toEqual([entry(3)])
+    expect(log.readNewRecords()).toEqual([entry(3)])
     expect(log.isDamaged).toBe(false)
   })
 
@@ -239,7 +239,7 @@ describe('an open log', () => {
     const log = openLog(file)
     appendFileSync(file.path, formatRecord(entry(1), digest).replace('acme', 'emca'))
     expect(log.isDamaged).toBe(false)
-    log.readGained()
+    log.readNewRecords()
     expect(log.isDamaged).toBe(true)
   })
 
@@ -247,7 +247,7 @@ describe('an open log', () => {
     const files = logFilesIn('logs')
     const log = openLog(createLog(files))
     for (let number = 1; number <= 300; number += 1) {
-      log.readGained()
+      log.readNewRecords()
       log.append(entry(number))
     }
     const [found] = files.find({ store, storeId })
@@ -255,7 +255,7 @@ describe('an open log', () => {
     expect(statSync(found.path).size - found.header.bytes).toBeLessThan(100_000)
     expect(found.header.bytes).toBeGreaterThan(30_000)
     const reopened = openLog(found)
-    reopened.readGained()
+    reopened.readNewRecords()
     expect(reopened.heads).toEqual([head(300)])
   })
 
@@ -267,9 +267,9 @@ describe('an open log', () => {
     const header = { ...file.header, bytes: statSync(file.path).size, heads: [head(4)] }
     appendFileSync(file.path, lateEntry + formatRecord(header, digest))
     const reopened = openLog(files.find({ store, storeId })[0] ?? file)
-    reopened.readGained()
+    reopened.readNewRecords()
     expect(reopened.heads).toEqual([head(5)])
-    log.readGained()
+    log.readNewRecords()
     expect(log.heads).toEqual([head(5)])
   })
 

@@ -22,7 +22,7 @@ import {
   selectCandidatesOfMany,
   selectSharingFlags,
 } from '../../../src/store/ledger/matching.ts'
-import { numbered } from '../../../src/store/ledger/postgres/connection.ts'
+import { toStatement } from '../../../src/store/ledger/postgres/connection.ts'
 import {
   filterClause,
   selectRequeuedUnknown,
@@ -123,7 +123,7 @@ describe.each(backends)('%s', (backend) => {
         String(detail),
       )
     }
-    const plan = await runSql(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
+    const plan = await runSql(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${toStatement(statement, '').text}`)
     return plan.map((line) => String(line['QUERY PLAN']).trim())
   }
 

@@ -34,7 +34,7 @@ interface Statement {
  * Replaces each `:name` by `$1`, `$2` and so on, the same name by the same number; a cast (`::text`) stays.
  * `:rows.field` is the list of that field's values in the objects of the list `rows`.
  */
-export function numbered(sql: string, name: string): Statement {
+export function toStatement(sql: string, name: string): Statement {
   const order: string[] = []
   const text = expandSql(postgresDialect, sql).replaceAll(
     /(?<![:\w]):([a-z_][\w.]*)/gi,
@@ -117,10 +117,10 @@ export function requireDurable({ displayUrl }: PostgresServer, session: SessionS
 
 const connectTimeoutMs = 10_000
 /** After this time without an answer a statement fails and its connection is closed: the network may drop all packets. */
-const longestStatementMs = 60_000
+const maxStatementMs = 60_000
 
 /** OIDs of int8 and numeric, which pg returns as text by default. */
-const numbers = new Set([20, 1700])
+const numericOids = new Set([20, 1700])
 
 /**
  * Returns the options of a connection to the server. All are given, so that no PG… variable of the process has an effect.
@@ -135,13 +135,15 @@ export async function clientOptions(server: PostgresServer, answerMs?: number): 
     host,
     port,
     database,
-    ssl: tls === 'disable' ? false : await verified(server),
+    ssl: tls === 'disable' ? false : await createTlsOptions(server),
     application_name: 'refcheck',
     connectionTimeoutMillis: answerMs ?? connectTimeoutMs,
-    query_timeout: answerMs ?? longestStatementMs,
+    query_timeout: answerMs ?? maxStatementMs,
     keepAlive: true,
     pipeline: true,
-    types: { getTypeParser: (oid, format) => (numbers.has(oid) ? Number : types.getTypeParser(oid, format)) },
+    types: {
+      getTypeParser: (oid, format) => (numericOids.has(oid) ? Number : types.getTypeParser(oid, format)),
+    },
   }
 }
 
@@ -156,7 +158,7 @@ export async function withPassword(
 ): Promise<PostgresServer> {
   const password = server.password ?? variable(env, 'PGPASSWORD')
   if (password !== undefined) return { ...server, password }
-  const path = passfile(env)
+  const path = findPassfile(env)
   if (path === undefined) return server
   try {
     if (hasFileModes() && ((await stat(path)).mode & 0o077) !== 0) {
@@ -172,9 +174,9 @@ export async function withPassword(
   }
 }
 
-function passfile(env: Environment): string | undefined {
-  const named = variable(env, 'PGPASSFILE')
-  if (named !== undefined) return named
+function findPassfile(env: Environment): string | undefined {
+  const namedPath = variable(env, 'PGPASSFILE')
+  if (namedPath !== undefined) return namedPath
   try {
     return join(homeFolder(env), '.pgpass')
   } catch (error) {
@@ -187,7 +189,7 @@ function passfile(env: Environment): string | undefined {
  * Returns the TLS options of sslmode=verify-full: a chain to a known authority, and the host's name in the
  * certificate.
  */
-async function verified({ host, rootCertificate }: PostgresServer): Promise<ClientConfig['ssl']> {
+async function createTlsOptions({ host, rootCertificate }: PostgresServer): Promise<ClientConfig['ssl']> {
   try {
     const ca = rootCertificate === undefined ? {} : { ca: await readFile(rootCertificate, 'utf8') }
     const checkName = (_: string, peer: PeerCertificate) => checkServerIdentity(host, peer)
@@ -203,7 +205,7 @@ export class Sql {
    * Returns one answer for each statement. Rows are as pg gives them: int8 and numeric are numbers, and bytea is a
    * Buffer.
    */
-  readonly ask: (asked: Queries) => Promise<unknown[]>
+  readonly ask: (queries: Queries) => Promise<unknown[]>
 
   constructor(ask: Sql['ask']) {
     this.ask = ask
@@ -234,9 +236,12 @@ const beginSnapshot = { ...begin, sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ RE
 const commit = { ...begin, sql: 'COMMIT' }
 
 const firstPauseMs = 100
-/** How often a transaction is repeated that the server rolled back because of a deadlock. */
+/**
+ * Maximum number of times that a transaction is repeated after the server rolled it back because of a
+ * deadlock.
+ */
 const maxDeadlocks = 10
-const longestPauseMs = 2_000
+const maxPauseMs = 2_000
 
 /**
  * One connection, made when it is first needed and again after it is lost. Statements and transactions run one after
@@ -254,12 +259,12 @@ export class Database extends Sql {
   readonly #channels = new Map<string, (payload: string) => void>()
   #client: Client | undefined
   #sessions = 0
-  #wasThere = false
+  #wasConnected = false
   #isClosed = false
-  #turn: Promise<unknown> = Promise.resolve()
+  #previousWork: Promise<unknown> = Promise.resolve()
 
   constructor(server: PostgresServer, options: DatabaseOptions) {
-    super((asked) => this.#askInTurn(asked))
+    super((queries) => this.#askInTurn(queries))
     this.location = server.displayUrl
     this.#server = server
     this.#options = options
@@ -284,7 +289,7 @@ export class Database extends Sql {
     return this.#inTransaction([beginSnapshot], work)
   }
 
-  #inTransaction<T>(first: readonly Query[], work: (sql: Sql) => Promise<T>): Promise<T> {
+  #inTransaction<T>(firstQueries: readonly Query[], work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTurn(async (client) => {
       let isCommitted = false
       const ask = ({ queries, commits }: Queries): Promise<unknown[]> => {
@@ -295,7 +300,7 @@ export class Database extends Sql {
       let result: T
       try {
         // Nothing that changes anything is sent before there is a transaction.
-        await this.#sendAll(client, first)
+        await this.#sendAll(client, firstQueries)
         result = await work(new Sql(ask))
       } catch (error) {
         await this.#rollBack(client)
@@ -310,9 +315,9 @@ export class Database extends Sql {
   async latency(): Promise<number> {
     const { clock } = this.#options
     await this.get('SELECT 1')
-    const before = clock.monotonic()
+    const startedAt = clock.monotonic()
     await this.get('SELECT 1')
-    return clock.monotonic() - before
+    return clock.monotonic() - startedAt
   }
 
   /** Registers work for each new connection, such as acquiring the locks that ended with the previous connection. */
@@ -340,31 +345,31 @@ export class Database extends Sql {
 
   /** Runs `work` after all earlier work, with a connection; repeats it if the connection was lost before any change. */
   async #inTurn<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const before = this.#turn
+    const previousWork = this.#previousWork
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#turn = promise
+    this.#previousWork = promise
     try {
-      await before
-      return await this.#patiently(work)
+      await previousWork
+      return await this.#retryWhileDown(work)
     } finally {
       resolve()
     }
   }
 
-  async #patiently<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async #retryWhileDown<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { clock, patienceMs = 0, onMessage } = this.#options
     const start = clock.monotonic()
     let isReported = false
     let deadlocks = 0
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
-        const result = await work(await this.#connected())
+        const result = await work(await this.#connect())
         if (isReported) onMessage?.(`The store "${this.location}" can be used again.`)
         return result
       } catch (error) {
         const failure = storeFailure(this.#server, error)
         if (isDeadlock(failure.cause) && (deadlocks += 1) < maxDeadlocks) continue
-        const mayWait = this.#wasThere && !this.#isClosed && clock.monotonic() - start < patienceMs
+        const mayWait = this.#wasConnected && !this.#isClosed && clock.monotonic() - start < patienceMs
         if (!(failure instanceof StoreDownError) || !mayWait) throw failure
         if (!isReported)
           onMessage?.(failure.message.replace('cannot use the store', 'Waiting for the store') + '.')
@@ -374,7 +379,7 @@ export class Database extends Sql {
     }
   }
 
-  async #connected(): Promise<Client> {
+  async #connect(): Promise<Client> {
     if (this.#isClosed) throw new InternalError('the store is closed')
     if (this.#client !== undefined) return this.#client
     const { Client: PgClient } = await import('pg')
@@ -382,15 +387,15 @@ export class Database extends Sql {
     const client = new PgClient(await clientOptions(this.#server, answerMs))
     if (wholeMs !== undefined) setTimeout(() => destroy(client), wholeMs).unref()
     // Without a listener the process would end with the connection.
-    client.on('error', () => this.#lose(client))
-    client.on('end', () => this.#lose(client))
+    client.on('error', () => this.#dropConnection(client))
+    client.on('end', () => this.#dropConnection(client))
     client.on('notification', ({ channel, payload }: Notification) =>
       this.#channels.get(channel)?.(payload ?? ''),
     )
     try {
       await client.connect()
       const sql = new Sql(({ queries }) => this.#sendAll(client, queries))
-      const limits = { lock: String(this.#options.busyMs), statement: String(longestStatementMs - 5_000) }
+      const limits = { lock: String(this.#options.busyMs), statement: String(maxStatementMs - 5_000) }
       requireDurable(this.#server, (await sql.get(configureSession, limits)) as SessionSettings | undefined)
       for (const work of this.#onSession) await work(sql)
       for (const channel of this.#channels.keys()) await sql.run(`LISTEN ${channel}`)
@@ -400,7 +405,7 @@ export class Database extends Sql {
     }
     this.#client = client
     this.#sessions += 1
-    this.#wasThere = true
+    this.#wasConnected = true
     return client
   }
 
@@ -408,29 +413,29 @@ export class Database extends Sql {
   async #askInTurn({ queries }: Queries): Promise<unknown[]> {
     const answers: unknown[] = []
     for (const query of queries)
-      answers.push(answerOf(await this.#inTurn((client) => this.#alone(client, query)), query))
+      answers.push(answerOf(await this.#inTurn((client) => this.#sendAlone(client, query)), query))
     return answers
   }
 
   /** Sends a statement that is its own transaction. Unless it only reads, its answer is the answer to a commit. */
-  async #alone(client: Client, query: Query): Promise<QueryResult> {
+  async #sendAlone(client: Client, query: Query): Promise<QueryResult> {
     if (/^\s*(?:SELECT|SHOW|LISTEN)\b/i.test(query.sql)) return this.#send(client, query)
     return this.#requireAnswer(client, () => this.#ask(client, query))
   }
 
   /** Sends the last statements of a transaction together with COMMIT, and returns their answers. */
-  async #commit(client: Client, last: readonly Query[]): Promise<unknown[]> {
+  async #commit(client: Client, lastQueries: readonly Query[]): Promise<unknown[]> {
     const results = await this.#requireAnswer(client, () =>
-      atOnce(client, [...last, commit], (query) => this.#ask(client, query)),
+      sendTogether(client, [...lastQueries, commit], (query) => this.#ask(client, query)),
     )
     // A server answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
     if (results.at(-1)?.command === 'ROLLBACK') throw new InternalError('a failed transaction was committed')
-    return last.map((query, index) => answerOf(results[index] as QueryResult, query))
+    return lastQueries.map((query, index) => answerOf(results[index] as QueryResult, query))
   }
 
   /** Sends statements together. Throws the first error: later statements of the transaction fail because of it. */
   async #sendAll(client: Client, queries: readonly Query[]): Promise<unknown[]> {
-    return atOnce(client, queries, async (query) => answerOf(await this.#send(client, query), query))
+    return sendTogether(client, queries, async (query) => answerOf(await this.#send(client, query), query))
   }
 
   /**
@@ -448,7 +453,7 @@ export class Database extends Sql {
       if (warning !== undefined) throw noAnswerError(this.#server, warning)
       return result
     } catch (error) {
-      if (!isRefusal(error) || endsSession(error)) this.#lose(client)
+      if (!isRefusal(error) || endsSession(error)) this.#dropConnection(client)
       if (isRefusal(error)) throw storeFailure(this.#server, error)
       throw error instanceof NoAnswerError ? error : noAnswerError(this.#server, error)
     } finally {
@@ -460,13 +465,13 @@ export class Database extends Sql {
     try {
       return await this.#ask(client, query)
     } catch (error) {
-      if (endsSession(error)) this.#lose(client)
+      if (endsSession(error)) this.#dropConnection(client)
       throw storeFailure(this.#server, error)
     }
   }
 
   #ask(client: Client, { sql, values }: Query): Promise<QueryResult> {
-    const statement = this.#statements.get(sql) ?? numbered(sql, `s${this.#statements.size}`)
+    const statement = this.#statements.get(sql) ?? toStatement(sql, `s${this.#statements.size}`)
     this.#statements.set(sql, statement)
     const { name, text, order } = statement
     if (order.length === 0) return client.query(text)
@@ -478,11 +483,11 @@ export class Database extends Sql {
     try {
       await this.#ask(client, { ...begin, sql: 'ROLLBACK' })
     } catch {
-      this.#lose(client)
+      this.#dropConnection(client)
     }
   }
 
-  #lose(client: Client): void {
+  #dropConnection(client: Client): void {
     if (this.#client === client) this.#client = undefined
     destroy(client)
   }
@@ -504,13 +509,17 @@ function answerOf({ rows, rowCount }: QueryResult, { kind }: Query): unknown {
 }
 
 /** Sends statements in one write and waits for all answers. Throws the error of the first statement that failed. */
-async function atOnce<T>(client: Client, queries: readonly Query[], send: (query: Query) => Promise<T>) {
+async function sendTogether<T>(
+  client: Client,
+  queries: readonly Query[],
+  send: (query: Query) => Promise<T>,
+) {
   const { stream } = (client as unknown as Wire).connection
   stream.cork()
-  const sent = queries.map((query) => send(query))
+  const answers = queries.map((query) => send(query))
   stream.uncork()
-  await Promise.allSettled(sent)
-  return Promise.all(sent)
+  await Promise.allSettled(answers)
+  return Promise.all(answers)
 }
 
 /** Returns an engine that awaits each statement of a work on the connection of its transaction. */

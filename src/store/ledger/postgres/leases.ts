@@ -47,10 +47,10 @@ const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
 
 const batchKey = lockKey('batch', 'CAST(:batch_id AS text)')
 
-/** Processes that send rows of a batch share it. */
+/** Processes that send rows of a batch share the lock of the batch. */
 const shared = { sending: '_shared', 'a change': '' }
-const tryLock = (how: LeaseUse): string => `SELECT pg_try_advisory_lock${shared[how]}(${batchKey}) AS took`
-const unlock = (how: LeaseUse): string => `SELECT pg_advisory_unlock${shared[how]}(${batchKey})`
+const tryLock = (use: LeaseUse): string => `SELECT pg_try_advisory_lock${shared[use]}(${batchKey}) AS took`
+const unlock = (use: LeaseUse): string => `SELECT pg_advisory_unlock${shared[use]}(${batchKey})`
 
 const insertRun = `
 INSERT INTO runs (batch_id, runner, since) VALUES (:batch_id, :runner, ${databaseNow}) ON CONFLICT DO NOTHING`
@@ -71,9 +71,9 @@ export class Runner implements Leases {
   beganAt = 0
   readonly #database: Database
   readonly #lock: number
-  readonly #held = new Map<string, { how: LeaseUse; isLost: boolean }>()
-  readonly #asked = new Set<string>()
-  #known: Promise<void> | undefined
+  readonly #heldLeases = new Map<string, { how: LeaseUse; isLost: boolean }>()
+  readonly #idsInProgress = new Set<string>()
+  #beginning: Promise<void> | undefined
 
   constructor(database: Database, random: Random) {
     this.#database = database
@@ -81,22 +81,22 @@ export class Runner implements Leases {
     // Six bytes, because a number represents integers up to 53 bits exactly.
     this.#lock = Buffer.from(random.bytes(6)).readUIntBE(0, 6)
     database.onSession(async (sql) => {
-      if (this.beganAt > 0) await this.#takeAgain(sql)
+      if (this.beganAt > 0) await this.#acquireAgain(sql)
     })
   }
 
-  /** Makes it known, once however many ask for it side by side: nothing of its own is kept before. */
+  /** Records the runner in the store. Concurrent calls record it once. */
   begin(): Promise<void> {
-    this.#known ??= this.#makeKnown().catch((error: unknown) => {
-      this.#known = undefined
+    this.#beginning ??= this.#recordRunner().catch((error: unknown) => {
+      this.#beginning = undefined
       throw error
     })
-    return this.#known
+    return this.#beginning
   }
 
-  async #makeKnown(): Promise<void> {
-    const found = (await this.#database.get(`SELECT ${databaseNow} AS now`)) as { now: number }
-    this.beganAt = found.now
+  async #recordRunner(): Promise<void> {
+    const row = (await this.#database.get(`SELECT ${databaseNow} AS now`)) as { now: number }
+    this.beganAt = row.now
     await this.#database.get(lockRunner, { lock: this.#lock })
     await this.#database.run(forgetRunners)
     const process = { machine: machineName(), pid: processId() }
@@ -104,8 +104,8 @@ export class Runner implements Leases {
   }
 
   async *abandoned(engine: Engine): AsyncGenerator<Abandoned> {
-    const found = await engine.run(allOrders<Submission & { kind: BatchKind }>(selectAbandoned))
-    for (const { kind, ...row } of found) yield { row, kind, lock: lockAbandoned }
+    const rows = await engine.run(allOrders<Submission & { kind: BatchKind }>(selectAbandoned))
+    for (const { kind, ...row } of rows) yield { row, kind, lock: lockAbandoned }
   }
 
   async acquire(
@@ -113,26 +113,26 @@ export class Runner implements Leases {
     { for: how = 'a change' }: { for?: LeaseUse | undefined } = {},
   ): Promise<Lease | undefined> {
     await this.begin()
-    if (this.#held.has(id) || this.#asked.has(id)) return undefined
+    if (this.#heldLeases.has(id) || this.#idsInProgress.has(id)) return undefined
     // The server grants a lock again to the connection that has it.
-    this.#asked.add(id)
+    this.#idsInProgress.add(id)
     try {
       const { took } = (await this.#database.get(tryLock(how), { batch_id: id })) as { took: boolean }
-      return took ? await this.#taken(id, how) : undefined
+      return took ? await this.#createLease(id, how) : undefined
     } finally {
-      this.#asked.delete(id)
+      this.#idsInProgress.delete(id)
     }
   }
 
-  async #taken(id: string, how: LeaseUse): Promise<Lease> {
+  async #createLease(id: string, how: LeaseUse): Promise<Lease> {
     const held = { how, isLost: false }
-    this.#held.set(id, held)
+    this.#heldLeases.set(id, held)
     const lease = { release: () => this.#release(id, how), isLost: () => held.isLost }
     try {
       await this.#database.run(insertRun, { batch_id: id, runner: this.id })
       return lease
     } catch (error) {
-      // Or this process could not take it again.
+      // Otherwise this process could not acquire the lock again.
       await lease.release().catch(() => undefined)
       throw error
     }
@@ -140,27 +140,28 @@ export class Runner implements Leases {
 
   async holder(batchId: string): Promise<Batch['holder']> {
     const values = { batch_id: batchId }
-    const found = (await this.#database.get(selectHolder, values)) as HolderRow | undefined
-    if (found === undefined) return undefined
-    const { pid, since, machine } = found
+    const holderRow = (await this.#database.get(selectHolder, values)) as HolderRow | undefined
+    if (holderRow === undefined) return undefined
+    const { pid, since, machine } = holderRow
     return machine === machineName() ? { pid, since } : { pid, since, machine }
   }
 
   async #release(id: string, how: LeaseUse): Promise<void> {
     // A lock ends with its connection and then needs no release.
-    if (!this.#held.delete(id) || this.#database.session === 0) return
+    if (!this.#heldLeases.delete(id) || this.#database.session === 0) return
     const values = { batch_id: id, runner: this.id }
     await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', values)
     await this.#database.get(unlock(how), values)
   }
 
   /**
-   * Locks end with their connection. An exclusive one may be another's by now: each change is compared with the
-   * present state.
+   * Acquires the locks again on a new connection, because locks end with their connection. If another process
+   * has acquired an exclusive lock meanwhile, the lease is lost. Every change is compared with the present
+   * state in any case.
    */
-  async #takeAgain(sql: Sql): Promise<void> {
+  async #acquireAgain(sql: Sql): Promise<void> {
     await sql.get(lockRunner, { lock: this.#lock })
-    for (const [id, held] of this.#held) {
+    for (const [id, held] of this.#heldLeases) {
       const { took } = (await sql.get(tryLock(held.how), { batch_id: id })) as { took: boolean }
       held.isLost = !took
     }

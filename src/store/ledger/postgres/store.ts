@@ -69,15 +69,15 @@ export async function readFormat(sql: Sql, location: string): Promise<number> {
 }
 
 /** Throws an IoError if the database has no store, or a store in another format than that of this program. */
-export async function inspect(sql: Sql, location: string, known = formats): Promise<void> {
+export async function inspect(sql: Sql, location: string, knownFormats = formats): Promise<void> {
   const format = await readFormat(sql, location)
-  requireKnownFormat(location, 'store', format, known.length)
-  if (format === known.length) return
+  requireKnownFormat(location, 'store', format, knownFormats.length)
+  if (format === knownFormats.length) return
   const [why, hint] =
     format === 0
       ? ['the database has no tables of refcheck', 'Make them with: refcheck store migrate']
       : [
-          `it is of format ${format}, and this refcheck uses ${known.length}`,
+          `it is of format ${format}, and this refcheck uses ${knownFormats.length}`,
           'Bring it up to date, once all who use it have this refcheck, with: refcheck store migrate',
         ]
   throw unusableStore(location, why, hint)
@@ -92,17 +92,17 @@ export async function migrate(
   database: Database,
   random: Random,
   formerKey?: () => Uint8Array | undefined,
-  known = formats,
+  knownFormats = formats,
 ): Promise<{ from: number; to: number }> {
   return database.transaction(async (sql) => {
     await sql.run(lockSchema)
     const from = await readFormat(sql, database.location)
-    if (from > known.length) await inspect(sql, database.location, known)
+    if (from > knownFormats.length) await inspect(sql, database.location, knownFormats)
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
-    for (const format of known.slice(from)) await sql.run(format)
+    for (const format of knownFormats.slice(from)) await sql.run(format)
     if (from === 0) await runOn(sql, beginStore(random, formerKey))
-    await runOn(sql, setMeta(formatName, String(known.length)))
-    return { from, to: known.length }
+    await runOn(sql, setMeta(formatName, String(knownFormats.length)))
+    return { from, to: knownFormats.length }
   })
 }
 
@@ -249,8 +249,8 @@ function* findForeignParts(): Work<string[]> {
       if (text.replace(/::[a-z ]+$/, '') !== expected)
         findings.push(`the default of ${column} is ${text}; refcheck makes ${expected ?? 'none'}`)
     } else if (kind !== 'index' && !(isFence && hasOurFence)) {
-      const where = table === undefined ? 'is next to its tables' : `is on table ${table}`
-      findings.push(`a ${kind} that refcheck did not make ${where}: ${name}`)
+      const positionText = table === undefined ? 'is next to its tables' : `is on table ${table}`
+      findings.push(`a ${kind} that refcheck did not make ${positionText}: ${name}`)
     }
   }
   for (const [column, expected] of defaults)
@@ -270,9 +270,9 @@ function readDefaults(sql: string): Map<string, string> {
   return defaults
 }
 
-const usualBusyMs = 5_000
+const defaultBusyMs = 5_000
 /** The time for which a run waits for its database, for example during a restart or a failover. */
-const usualPatienceMs = 600_000
+const defaultPatienceMs = 600_000
 
 /** Creates a store, or brings it to the newest format. With `onlyIfMissing`, an existing store is not changed. */
 export async function migratePostgresStore(
@@ -284,13 +284,13 @@ export async function migratePostgresStore(
   try {
     const format = onlyIfMissing ? await readFormat(database, database.location) : 0
     const files = attemptLogFiles(options)
-    files.requireNoFormer(database.location)
-    const migrated =
+    files.requireNoFormerLog(database.location)
+    const formatChange =
       format === 0
-        ? await migrate(database, options.random, () => files.keyOf(database.location))
+        ? await migrate(database, options.random, () => files.findKey(database.location))
         : { from: format, to: format }
-    if (migrated.from === 0) await (await assemble(database, options, true)).close()
-    return { location: database.location, ...migrated }
+    if (formatChange.from === 0) await (await assemble(database, options, true)).close()
+    return { location: database.location, ...formatChange }
   } finally {
     await database.close()
   }
@@ -298,7 +298,7 @@ export async function migratePostgresStore(
 
 /** Opens an existing store. Throws an IoError if the database has no store, or a store in another format. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
-  const database = await connect(server, options, options.patienceMs ?? usualPatienceMs)
+  const database = await connect(server, options, options.patienceMs ?? defaultPatienceMs)
   try {
     await inspect(database, database.location)
     return await assemble(database, options)
@@ -310,7 +310,7 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
 
 async function connect(
   server: PostgresServer,
-  { env = {}, secrets, busyMs = usualBusyMs, ...options }: StoreOptions,
+  { env = {}, secrets, busyMs = defaultBusyMs, ...options }: StoreOptions,
   patienceMs: number,
 ): Promise<Database> {
   const serverWithPassword = await withPassword(server, env, options.onMessage)
@@ -322,7 +322,7 @@ function assemble(database: Database, options: StoreOptions, isNew = false): Pro
   return assembleStore(
     {
       engine: postgresEngine(database),
-      holds: new Runner(database, options.random),
+      leases: new Runner(database, options.random),
       upkeep: postgresUpkeep(database),
       files: attemptLogFiles(options),
       isNew,

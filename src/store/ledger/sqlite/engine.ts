@@ -6,15 +6,15 @@ import { columnOf } from '../schema.ts'
 import { statSync } from 'node:fs'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const busy = 5
-const constraint = 19
+const busyCode = 5
+const constraintCode = 19
 /**
  * The extended code for a row that a trigger of the store refuses: the store was moved to the location in the
  * message.
  */
 const refusedByTrigger = 1811
 
-/** Primary result codes as problems that a user can act on: [what is wrong, what to do]. */
+/** Primary result codes as problems that a user can act on: [the problem, the hint]. */
 const reasons: Readonly<Record<number, readonly [string, string]>> = {
   3: ['permission denied', 'Check who owns the file and its folder, or choose another store.'],
   5: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
@@ -44,28 +44,31 @@ export function storeFailure(location: string, error: unknown): Error {
   if (error instanceof Error && 'errcode' in error && error.errcode === refusedByTrigger) {
     return storeMovedError(location, { to: error.message, isDone: true })
   }
-  if (code === constraint) {
+  if (code === constraintCode) {
     return new InternalError('an internal rule of the store was violated', { cause: error })
   }
   const [why, hint] = reasons[code] ?? [
     `SQLite reported error ${code}`,
     'Check the disk before you run it again.',
   ]
-  const Failure = code === busy ? StoreBusyError : IoError
+  const Failure = code === busyCode ? StoreBusyError : IoError
   return new Failure(`cannot use the store "${location}": ${why}`, { hint, cause: error })
 }
 
-type Bound = Record<string, SQLInputValue>
+type DriverValues = Record<string, SQLInputValue>
 
-/** Returns values as the driver takes them: SQLite has no booleans and no lists, and the driver refuses undefined. */
-function bound(names: readonly string[], values: Values): Bound {
-  const found: Bound = {}
+/**
+ * Returns values as the driver accepts them: SQLite has no booleans and no lists, and the driver refuses
+ * undefined.
+ */
+function toDriverValues(names: readonly string[], values: Values): DriverValues {
+  const driverValues: DriverValues = {}
   for (const name of names) {
     const value = (values as Record<string, SQLInputValue | boolean | undefined | object[]>)[name]
-    if (Array.isArray(value)) found[name] = JSON.stringify(value)
-    else found[name] = typeof value === 'boolean' ? Number(value) : (value ?? null)
+    if (Array.isArray(value)) driverValues[name] = JSON.stringify(value)
+    else driverValues[name] = typeof value === 'boolean' ? Number(value) : (value ?? null)
   }
-  return found
+  return driverValues
 }
 
 /** A statement with the names of its parameters. */
@@ -75,14 +78,14 @@ interface Prepared {
 }
 
 /** Result codes after which the file and SQLite's cache of it may differ, so that nothing more is tried. */
-const fatal = new Set<number | undefined>([10, 11, 13, 26])
+const fatalCodes = new Set<number | undefined>([10, 11, 13, 26])
 
 /** A connection to an SQLite file. It throws errors of this program that name the store. */
 export class Database {
   readonly location: string
   readonly #connection: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
-  #failed: Error | undefined
+  #failure: Error | undefined
 
   /** `busyMs`: milliseconds to wait for a write of another process. */
   constructor(location: string, busyMs: number) {
@@ -186,14 +189,14 @@ export class Database {
 
   #ask(kind: 'all' | 'get' | 'run', sql: string, values: Values): unknown {
     return this.#guard(() => {
-      const { statement, names } = this.#prepared(sql)
-      return statement[kind](bound(names, values))
+      const { statement, names } = this.#prepare(sql)
+      return statement[kind](toDriverValues(names, values))
     })
   }
 
-  #prepared(sql: string): Prepared {
-    const known = this.#statements.get(sql)
-    if (known !== undefined) return known
+  #prepare(sql: string): Prepared {
+    const cached = this.#statements.get(sql)
+    if (cached !== undefined) return cached
     const text = expandSql(sqliteDialect, sql)
     const statement = this.#connection.prepare(text)
     statement.setAllowUnknownNamedParameters(true)
@@ -204,24 +207,24 @@ export class Database {
   }
 
   /**
-   * The caller throws the error that caused the rollback; an error of the rollback itself only fails later
-   * statements.
+   * Rolls the transaction back. The caller throws the error that caused the rollback; an error of the
+   * rollback itself makes only later statements fail.
    */
   #rollBack(): void {
     try {
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
     } catch (error) {
-      this.#failed ??= storeFailure(this.location, error)
+      this.#failure ??= storeFailure(this.location, error)
     }
   }
 
   #guard<T>(work: () => T): T {
-    if (this.#failed !== undefined) throw this.#failed
+    if (this.#failure !== undefined) throw this.#failure
     try {
       return work()
     } catch (error) {
       const failure = storeFailure(this.location, error)
-      if (fatal.has(resultCode(error))) this.#failed = failure
+      if (fatalCodes.has(resultCode(error))) this.#failure = failure
       throw failure
     }
   }

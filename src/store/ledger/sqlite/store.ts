@@ -40,15 +40,15 @@ const ownTrigger =
  * Refuses a store file to which a view or trigger was added: a view may never end, and a trigger may change what is
  * written.
  */
-function refuseAdded(database: Database): void {
-  const added = database.all(
+function refuseAddedObjects(database: Database): void {
+  const addedObjects = database.all(
     `SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL %'`,
   ) as { name: string; sql: string }[]
-  const one = added.find(({ sql }) => !ownTrigger.test(sql))
-  if (one === undefined) return
+  const foreignObject = addedObjects.find(({ sql }) => !ownTrigger.test(sql))
+  if (foreignObject === undefined) return
   throw unusableStore(
     database.location,
-    `somebody added a view, trigger or virtual table to it (${one.name.slice(0, 60)})`,
+    `somebody added a view, trigger or virtual table to it (${foreignObject.name.slice(0, 60)})`,
     'Keep the file, since it may hold orders, and restore a backup, or choose another file with REFCHECK_STORE.',
   )
 }
@@ -67,7 +67,7 @@ export function inspect(database: Database, known = formats): void {
     const why = 'it is another program’s database'
     throw unusableStore(location, why, 'Choose another file with REFCHECK_STORE.')
   }
-  refuseAdded(database)
+  refuseAddedObjects(database)
   requireKnownFormat(location, 'file', Number(database.pragma('user_version')), known.length)
 }
 
@@ -113,12 +113,12 @@ export function sqliteUpkeep(database: Database): Upkeep {
     },
 
     *checkTables() {
-      const found = damageIn(yield* all<object>('PRAGMA integrity_check'))
-      const broken = yield* all<{ table: string; rowid: number }>('PRAGMA foreign_key_check')
-      for (const { table, rowid } of broken) {
-        found.push(`${table}: row ${rowid} refers to something that is missing`)
+      const problems = damageIn(yield* all<object>('PRAGMA integrity_check'))
+      const brokenReferences = yield* all<{ table: string; rowid: number }>('PRAGMA foreign_key_check')
+      for (const { table, rowid } of brokenReferences) {
+        problems.push(`${table}: row ${rowid} refers to something that is missing`)
       }
-      return found
+      return problems
     },
 
     /**
@@ -157,7 +157,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
         await remove()
         const target = await prepareFile(copy)
         await database.backup(target)
-        mark(target, location)
+        markAsBackup(target, location)
         makeStorePrivate(target)
         linkAsNew(target, path)
       } catch (error) {
@@ -187,15 +187,15 @@ BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
   }
 }
 
-/** Returns what SQLite's check of a file found, one sentence for each row of its answer. */
+/** Returns the problems that SQLite's check of a file found, one sentence for each row of its answer. */
 const damageIn = (rows: readonly unknown[]): string[] =>
   rows.map((row) => String(Object.values(row as object)[0])).filter((message) => message !== 'ok')
 
 /** Marks a copy as a backup, which takes no orders until it is accepted: it lacks what is ordered after it was made. */
-function mark(target: string, of: string): void {
+function markAsBackup(target: string, originalLocation: string): void {
   const copy = new Database(target, 0)
   try {
-    copy.transaction(() => copy.runSync(setMeta(backupName, of)))
+    copy.transaction(() => copy.runSync(setMeta(backupName, originalLocation)))
     copy.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
     copy.close()
@@ -219,12 +219,12 @@ export async function prepareFile(path: string): Promise<string> {
   try {
     await makeFolder(dirname(path))
     await makeFile(path)
-    const real = await realpath(path)
-    const status = await stat(real)
+    const realPath = await realpath(path)
+    const status = await stat(realPath)
     if (!status.isFile()) throw unusableStore(path, 'it is not a file', 'Give the name of a file.')
-    requireOneName(path, { names: status.nlink, isMount: isMountPoint(real) })
-    requireOwnCompanions(real, status.uid)
-    return real
+    requireOneName(path, { names: status.nlink, isMount: isMountPoint(realPath) })
+    requireOwnCompanions(realPath, status.uid)
+    return realPath
   } catch (error) {
     if (error instanceof IoError) throw error
     throw diskFailure('use the store', path, error)
@@ -267,7 +267,8 @@ function isMountPoint(path: string): boolean {
 function makeStorePrivate(path: string): string | undefined {
   try {
     const warning = makePrivate(path, 'The store’s file')
-    // SQLite gives its own files next to it the mode it had; one message about all of them is enough.
+    // SQLite gives its own files next to the store the mode that the store had; one message about all of them
+    // is enough.
     for (const suffix of ['-wal', '-shm']) makePrivate(path + suffix)
     return warning
   } catch (error) {
@@ -278,8 +279,8 @@ function makeStorePrivate(path: string): string | undefined {
 async function makeFolder(folder: string): Promise<void> {
   const topmost = makeFolders(folder, 0o700)
   if (topmost === undefined) return
-  for (let made = folder; made.length >= topmost.length; made = dirname(made))
-    await flushFolder(dirname(made))
+  for (let created = folder; created.length >= topmost.length; created = dirname(created))
+    await flushFolder(dirname(created))
 }
 
 /** Makes an empty file if it does not exist. An existing file is not opened: closing it would release SQLite's locks. */
@@ -294,39 +295,39 @@ async function makeFile(path: string): Promise<void> {
   await flushFolder(dirname(path))
 }
 
-const usualBusyMs = 5_000
+const defaultBusyMs = 5_000
 const pauseMs = 20
 
 /** Opens the store in a file, which is made if it does not exist. `location`: an absolute path, or ":memory:". */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
-  const { clock, random, busyMs = usualBusyMs, onMessage } = options
-  const inMemory = location === ':memory:'
-  const files = inMemory ? undefined : attemptLogFiles(options, `${location}.attempts`)
-  files?.requireNoFormer(location)
-  if (!inMemory) requireStoreBelowOwnFolder(location)
-  const path = inMemory ? location : await prepareFile(location)
+  const { clock, random, busyMs = defaultBusyMs, onMessage } = options
+  const isInMemory = location === ':memory:'
+  const files = isInMemory ? undefined : attemptLogFiles(options, `${location}.attempts`)
+  files?.requireNoFormerLog(location)
+  if (!isInMemory) requireStoreBelowOwnFolder(location)
+  const path = isInMemory ? location : await prepareFile(location)
   const database = new Database(path, busyMs)
   let isNew = false
   try {
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
-    if (!inMemory) {
+    if (!isInMemory) {
       const warning = makeStorePrivate(path)
       if (warning !== undefined) onMessage?.(warning)
       const weakness = findStoreWeakness(path)
       if (weakness !== undefined) {
-        const what = weakness.path === path ? 'file' : 'folder'
-        onMessage?.(`The store’s ${what} "${weakness.path}" is not safe: ${weakness.why}.`)
+        const noun = weakness.path === path ? 'file' : 'folder'
+        onMessage?.(`The store’s ${noun} "${weakness.path}" is not safe: ${weakness.why}.`)
       }
     }
     await retryWhileBusy(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)
-      isNew = migrate(database, random, () => files?.keyOf(path)) || isNew
+      isNew = migrate(database, random, () => files?.findKey(path)) || isNew
     })
     return await assembleStore(
       {
         engine: sqliteEngine(database),
-        holds: inMemory ? createMemoryLocks(clock) : createFileLocks(path, { clock, random }),
+        leases: isInMemory ? createMemoryLocks(clock) : createFileLocks(path, { clock, random }),
         upkeep: sqliteUpkeep(database),
         files,
         isNew,

@@ -6,7 +6,7 @@ import { queryDatabase, dropDatabase } from '../../../harness/postgres.ts'
 import { createTestStore } from '../../../harness/postgres-store.ts'
 import { claimShared } from '../../../../src/store/ledger/claim.ts'
 import { lockNext } from '../../../../src/store/ledger/matching.ts'
-import { numbered } from '../../../../src/store/ledger/postgres/connection.ts'
+import { toStatement } from '../../../../src/store/ledger/postgres/connection.ts'
 
 let setup: Scratch
 
@@ -23,7 +23,10 @@ async function listScans(statement: string): Promise<string[]> {
   const store = await setup.store(database)
   await store.batches.add(fileBatch(), orderRows(2000))
   const url = `${database}?options=-csearch_path%3Drefcheck%20-cenable_seqscan%3Doff%20-cenable_sort%3Doff`
-  const plan = await queryDatabase(url, `EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
+  const plan = await queryDatabase(
+    url,
+    `EXPLAIN (GENERIC_PLAN, COSTS OFF) ${toStatement(statement, '').text}`,
+  )
   const lines = plan.map((line) => String(line['QUERY PLAN']))
   return lines.flatMap((line) => /(\w+ Scan.*) on submissions/.exec(line)?.[1] ?? [])
 }
