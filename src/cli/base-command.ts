@@ -104,14 +104,14 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /**
-   * Loads the code of the whole program, since an upgrade may remove files while this command runs. A long-running
-   * command calls this before it reports that it is ready.
+   * Loads the code of the whole program, because an upgrade may remove files while this command runs. A
+   * long-running command calls this before it reports that it is ready.
    */
   protected pinCode(): void {
     this.context.pinCode?.()
   }
 
-  /** Passes the error on to `main`, which prints errors and decides the exit code. */
+  /** Rethrows the error, so that `main` prints it and decides the exit code. */
   override async catch(error: Error): Promise<never> {
     throw error
   }
@@ -120,7 +120,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     await this.app?.close()
   }
 
-  /** Aborted by Ctrl-C. After the first read of this property, Ctrl-C does not end the process at once. */
+  /**
+   * A signal that Ctrl-C aborts. After the first read of this property, Ctrl-C does not end the process at
+   * once.
+   */
   protected get signal(): AbortSignal {
     return this.context.interrupts.signal
   }
@@ -147,8 +150,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /**
-   * Asks for confirmation unless `yes` is true. Throws InterruptedError if the user declines, UsageError without a
-   * terminal.
+   * Asks for confirmation unless `yes` is true. Throws an InterruptedError if the user declines, and a
+   * UsageError if there is no terminal.
    */
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
@@ -172,8 +175,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /**
-   * Prints a result, and `summary` on stderr. With a failure, prints both result and failure and throws AlreadyReported
-   * (src/docs/cli.md, "Streams").
+   * Prints a result, and `summary` on stderr. If there is a failure, prints both the result and the failure
+   * and throws AlreadyReported (src/docs/cli.md, "Streams").
    */
   protected answer(view: View, failure?: RefcheckError, summary?: string): void {
     const { stdout } = this.context.streams
@@ -207,7 +210,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     stderr.write(failureText(jqError, this.terminalAt(stderr)))
   }
 
-  /** Prints one document of a stream; with --json it is one line. */
+  /** Prints one document of a stream. With --json, the document is one line. */
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
     this.app.reporter.clear()

@@ -18,7 +18,7 @@ interface ParseFailure {
   command?: string
 }
 
-/** Whether oclif's parser has thrown the error. */
+/** Returns true if oclif's parser has thrown the error. */
 export function isParseFailure(error: unknown): error is Error & ParseFailure {
   return error instanceof Error && ('parse' in error || error.constructor.name === 'CLIError')
 }
@@ -29,8 +29,8 @@ export function addCommandId(error: unknown, id: string | undefined): unknown {
 }
 
 /**
- * Converts a parse error of oclif to a message of one line. Typed values are shown only if they cannot be secrets: the
- * text after `=` is removed, and so is an unexpected argument that is as long as a key.
+ * Converts a parse error of oclif to a message of one line. Typed values are shown only if they cannot be
+ * secrets: the text after `=` is removed, and an unexpected argument that is as long as a key is removed too.
  */
 export function toUsageError(error: Error & ParseFailure): UsageError {
   const hint = helpHint(error)
@@ -39,9 +39,9 @@ export function toUsageError(error: Error & ParseFailure): UsageError {
       return unknownFlag(error, hint)
     case 'UnexpectedArgsError': {
       const argumentList = (error.args ?? []).map((arg) => `"${redactArgument(String(arg))}"`).join(', ')
-      const isOfFileName = (error.args ?? []).some((arg) => String(arg).includes('.'))
-      const quotes = isOfFileName ? ['Put a name with spaces in quotes, such as "new people.xlsx".'] : []
-      return new UsageError(`unexpected argument ${argumentList}`, { hint: [...quotes, hint].join('\n') })
+      const mayBeFileName = (error.args ?? []).some((arg) => String(arg).includes('.'))
+      const quoteHints = mayBeFileName ? ['Put a name with spaces in quotes, such as "new people.xlsx".'] : []
+      return new UsageError(`unexpected argument ${argumentList}`, { hint: [...quoteHints, hint].join('\n') })
     }
     case 'RequiredArgsError': {
       const names = (error.args ?? []).map((arg) => argumentName(arg))
@@ -63,11 +63,11 @@ const listHintByArgument: ReadonlyMap<string, string> = new Map([
 ])
 
 function unknownFlag(error: ParseFailure, hint: string): UsageError {
-  const typed = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))
-  const isSecret = typed.some((flag) => /key|secret|token|password/i.test(flag))
+  const typedFlags = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))
+  const isSecret = typedFlags.some((flag) => /key|secret|token|password/i.test(flag))
   const knownFlags = Object.keys(error.parse?.input?.flags ?? {}).map((name) => `--${name}`)
-  const nearestFlag = findNearestWord(typed[0] ?? '', knownFlags)
-  return new UsageError(`unknown flag ${typed.join(', ')}`, {
+  const nearestFlag = findNearestWord(typedFlags[0] ?? '', knownFlags)
+  return new UsageError(`unknown flag ${typedFlags.join(', ')}`, {
     hint: isSecret
       ? 'Keys and secrets are refused on the command line. Give them on stdin, at the prompt, or in the environment.'
       : nearestFlag === undefined
@@ -100,11 +100,11 @@ function messageLine(message: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('See more help'))
-  const [first = 'invalid command line', second] = lines
-  const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
-  if (second === undefined) return reword(first) ?? removeValue(first)
-  if (flag !== undefined) return `${flag}: ${reword(second) ?? removeValue(second)}`
-  const line = /^The following errors? occurred:?$/.test(first) ? second : first
+  const [firstLine = 'invalid command line', secondLine] = lines
+  const [, flag] = /^Parsing (--[\w-]+)$/.exec(firstLine) ?? []
+  if (secondLine === undefined) return reword(firstLine) ?? removeValue(firstLine)
+  if (flag !== undefined) return `${flag}: ${reword(secondLine) ?? removeValue(secondLine)}`
+  const line = /^The following errors? occurred:?$/.test(firstLine) ? secondLine : firstLine
   return reword(line) ?? removeValue(line)
 }
 
@@ -164,18 +164,19 @@ function helpHintFor(id: string | undefined): string {
 type Flags = Readonly<Record<string, { type: string }>>
 
 /**
- * Throws a UsageError for arguments that oclif would misread: it reads the text after the = of a switch as an
- * argument, so that `--yes=no` would mean yes and a file "no". Also refuses NUL characters, which no shell passes on
- * and no file name contains.
+ * Throws a UsageError for arguments that oclif would misread. oclif reads the text after the = of a switch as
+ * an argument, so that `--yes=no` would mean yes and a file "no". NUL characters are refused too, because no
+ * shell passes them on and no file name contains them.
  */
 export function requireReadableArguments(
   argv: readonly string[],
   flags: Flags,
   id: string | undefined,
 ): void {
-  const end = argv.indexOf('--')
+  const endOfFlags = argv.indexOf('--')
   for (const [index, word] of argv.entries()) {
-    const [, name = ''] = (end === -1 || index < end ? /^--([^=]+)=/s.exec(word) : undefined) ?? []
+    const [, name = ''] =
+      (endOfFlags === -1 || index < endOfFlags ? /^--([^=]+)=/s.exec(word) : undefined) ?? []
     const isFlag = Object.hasOwn(flags, name)
     if (word.includes('\0'))
       throw new UsageError(`${isFlag ? `--${name}` : 'an argument'} holds a NUL character`, {
@@ -189,15 +190,15 @@ export function requireReadableArguments(
 /** Throws a UsageError for integers that are too large to be represented exactly. */
 export function requireSafeIntegers(flags: Readonly<Record<string, unknown>>, id: string | undefined): void {
   for (const [name, value] of Object.entries(flags)) {
-    const tooLarge = [value].flat().some((each) => typeof each === 'number' && !Number.isSafeInteger(each))
-    if (tooLarge) throw new UsageError(`--${name}: the number is too large`, { hint: helpHintFor(id) })
+    const isTooLarge = [value].flat().some((each) => typeof each === 'number' && !Number.isSafeInteger(each))
+    if (isTooLarge) throw new UsageError(`--${name}: the number is too large`, { hint: helpHintFor(id) })
   }
 }
 
 /**
- * Completes a failure before it is printed. Commands in its hint get the flags that choose the profile and the files,
- * and the command line that was run is added if running it again continues the work. Secrets are removed from all its
- * texts.
+ * Completes a failure before it is printed. The flags that choose the profile and the files are added to the
+ * commands in its hint. If running the command line again continues the work, the command line is added too.
+ * Secrets are removed from all its texts.
  */
 export function completeFailure(
   failure: RefcheckError,
@@ -217,19 +218,22 @@ export function completeFailure(
   }
   failure.message = redact(failure.message)
   if (failure.hint !== undefined) failure.hint = redact(failure.hint)
-  failure.problems = failure.problems?.map(({ value, text, ...rest }) => ({
-    ...rest,
+  failure.problems = failure.problems?.map(({ value, text, ...otherProperties }) => ({
+    ...otherProperties,
     ...(value !== undefined && { value: redact(value) }),
     text: redact(text),
   }))
 }
 
 /**
- * Removes the keys that the user typed, also in lowercase: a message shows a typed id in lowercase, and `redactKeys`
- * does not recognise a lowercase key.
+ * Removes the keys that the user typed, also in lowercase, because a message shows a typed id in lowercase
+ * and `redactKeys` does not recognise a lowercase key.
  */
 function removeTypedKeys(text: string, keys: readonly string[]): string {
-  return keys.reduce((rest, key) => rest.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'), text)
+  return keys.reduce(
+    (redactedText, key) => redactedText.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'),
+    text,
+  )
 }
 
 /** Thrown by a command that has printed its result and its failure. `main` then only returns the exit code. */

@@ -8,8 +8,8 @@ import { commandNames, unknownHelpError } from './suggest.ts'
 import { pageNames, topicPage } from './topic-pages.ts'
 
 /**
- * USAGE lines of commands whose arguments and flags exclude each other. The flags of all other commands can be
- * combined.
+ * USAGE lines of the commands whose arguments and flags exclude each other. The flags of all other commands
+ * can be combined.
  */
 export const usageLines: Readonly<Record<string, readonly string[]>> = {
   'batch reconcile': [
@@ -45,7 +45,7 @@ export const usageLines: Readonly<Record<string, readonly string[]>> = {
   worker: ['[--profile NAME | --profiles NAMES] [FLAGS]'],
 }
 
-/** The page of `refcheck help`: the five most common tasks first, then the names of all commands and pages. */
+/** The page of `refcheck help`: first the five most common tasks, then the names of all commands and pages. */
 const rootPage = `Order background and reference checks, follow them, and download the reports.
 
 USAGE
@@ -70,7 +70,7 @@ PAGES (refcheck help PAGE)
   ${pageNames.slice(8).join('  ')}
 `
 
-/** oclif's help, written to the streams of the context, without colours if stdout does not show them. */
+/** Writes oclif's help to the streams of the context, without colours if stdout does not show them. */
 export default class StreamedHelp extends Help {
   protected override CommandHelpClass = PlainCommandHelp
 
@@ -117,10 +117,10 @@ class PlainCommandHelp extends CommandHelp {
       const label = `${name.toUpperCase()}${multiple === true ? '...' : ''}`
       return required === true ? label : `[${label}]`
     })
-    const required = Object.values(flags)
+    const requiredFlags = Object.values(flags)
       .filter((flag) => flag.required === true)
       .map((flag) => `--${flag.name} ${flag.type === 'option' ? String(flag.helpValue ?? 'VALUE') : ''}`)
-    return [...names, ...required, '[FLAGS]'].join(' ')
+    return [...names, ...requiredFlags, '[FLAGS]'].join(' ')
   }
 
   /** Returns the description without the summary, which is at the top of the page. */

@@ -29,15 +29,18 @@ export interface MainOptions {
 
 const maxSecretsBytes = 1024 * 1024
 
-/** Runs one command line and returns its exit code; never throws, never exits. `root` is the package's folder. */
+/**
+ * Runs one command line and returns its exit code. Never throws an error and never ends the process. `root`
+ * is the package's folder.
+ */
 export async function main(
   argv: readonly string[],
   context: Context,
   root: URL,
   options: MainOptions = {},
 ): Promise<number> {
-  const runCommandLine = (line: readonly string[], other: Context): Promise<number> =>
-    main(line, other, root, options)
+  const runCommandLine = (otherArgv: readonly string[], otherContext: Context): Promise<number> =>
+    main(otherArgv, otherContext, root, options)
   const secrets = secretsOf(context.env, context.secrets)
   const { stdin, stdout, stderr } = context.streams
   const streams = { stdin, stdout: redactedSink(stdout, secrets), stderr: redactedSink(stderr, secrets) }
@@ -120,7 +123,10 @@ async function loadConfig(
   return config
 }
 
-/** Whether oclif's help has written spaces into the names of commands and topics, as it does when it shows them. */
+/**
+ * Returns true if oclif's help has written spaces into the names of commands and topics, as it does when it
+ * shows them.
+ */
 function isChangedByHelp({ commands, topics }: Interfaces.Config): boolean {
   return [...commands.map(({ id }) => id), ...topics.map(({ name }) => name)].some((name) => / /.test(name))
 }
@@ -128,8 +134,8 @@ function isChangedByHelp({ commands, topics }: Interfaces.Config): boolean {
 const packageByRoot = new Map<string, Interfaces.PJSON>()
 
 /**
- * Reads package.json once. The demo runs further command lines in this process; they must report its version even if
- * an update has replaced the file.
+ * Reads package.json once. The demo runs further command lines in this process. They must report its version
+ * even if an update has replaced the file.
  */
 function readPackageOnce(root: URL, fromSource: boolean): Interfaces.PJSON {
   const pjson = packageByRoot.get(root.href) ?? readPackageJson(root, fromSource)
@@ -137,7 +143,10 @@ function readPackageOnce(root: URL, fromSource: boolean): Interfaces.PJSON {
   return pjson
 }
 
-/** Reads package.json. With `fromSource`, its settings for oclif name the sources instead of the built files. */
+/**
+ * Reads package.json. If `fromSource` is true, its settings for oclif name the sources instead of the built
+ * files.
+ */
 export function readPackageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
   const pjson = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Interfaces.PJSON
   if (!fromSource) return pjson
@@ -156,8 +165,8 @@ export function readPackageJson(root: URL, fromSource: boolean): Interfaces.PJSO
 }
 
 /**
- * Adds the secrets in credentials.json to those that are redacted, because an error message may repeat what the user
- * typed. Secrets in the keychain are not read.
+ * Adds the secrets in credentials.json to the redacted secrets, because an error message may repeat what the
+ * user typed. Secrets in the keychain are not read.
  */
 async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
   try {
@@ -169,7 +178,7 @@ async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
       if (name === 'value' && typeof value === 'string') secrets?.add('secret', value)
     })
   } catch {
-    // An unreadable file, or one of another user, is ignored for the same reason.
+    // A file that is unreadable or belongs to another user is ignored for the same reason.
   }
 }
 
@@ -211,7 +220,7 @@ function asRefcheckError(error: unknown, context: Context): RefcheckError {
   return internalError(error)
 }
 
-/** Wraps an error of an unexpected kind. */
+/** Returns the error for a failure of an unexpected kind. */
 export function internalError(error: unknown): InternalError {
   return new InternalError(`internal error: ${error instanceof Error ? error.message : 'unknown'}`, {
     hint: 'This is a bug in refcheck. Run the same command with --verbose and report what it prints.',
@@ -219,7 +228,7 @@ export function internalError(error: unknown): InternalError {
   })
 }
 
-/** Whether an error is a failed system call of a library, such as a read or write. */
+/** Returns true if an error is a failed system call of a library, such as a read or write. */
 function isSystemCallError(error: unknown): error is { syscall: string; path: string } & Error {
   return (
     systemErrorCode(error) !== undefined && error instanceof Error && 'syscall' in error && 'path' in error
@@ -227,9 +236,10 @@ function isSystemCallError(error: unknown): error is { syscall: string; path: st
 }
 
 /**
- * Whether the arguments contain a flag. They are not parsed, so that --json also works for arguments that are invalid.
+ * Returns true if the arguments contain a flag. The arguments are not parsed, so that --json also works for
+ * invalid arguments.
  */
 function hasFlag(argv: readonly string[], flag: string): boolean {
-  const end = argv.indexOf('--')
-  return argv.slice(0, end === -1 ? argv.length : end).includes(flag)
+  const endOfFlags = argv.indexOf('--')
+  return argv.slice(0, endOfFlags === -1 ? argv.length : endOfFlags).includes(flag)
 }

@@ -5,7 +5,10 @@ import { findNearestWord } from '../domain/wording/text.ts'
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 
-/** Longer words are not compared: they are no misspelt names, and the time grows with the product of both lengths. */
+/**
+ * Longer words are not compared. They are not misspelt names, and the time grows with the product of both
+ * lengths.
+ */
 const maxComparedLength = 24
 
 /** Returns the names of all commands, such as `batch run`, except `help`. */
@@ -13,14 +16,14 @@ export function commandNames(config: { commandIDs: readonly string[] }): string[
   return config.commandIDs.map((id) => id.replaceAll(':', ' ')).filter((name) => name !== 'help')
 }
 
-/** Returns the error for an unknown `help WORD`. It suggests a similar page, or else a command. */
+/** Returns the error for an unknown `help WORD`. The error suggests a similar page, or else a command. */
 export function unknownHelpError(
   words: readonly string[],
   knownCommands: readonly string[],
   pages: readonly string[],
 ): UsageError {
-  const [word = '', ...rest] = words
-  const page = rest.length === 0 ? findNearestWord(word, pages) : undefined
+  const [word = '', ...laterWords] = words
+  const page = laterWords.length === 0 ? findNearestWord(word, pages) : undefined
   if (page === undefined) return unknownCommandError(words, knownCommands)
   return new UsageError(`unknown command or page "${redactArgument(word)}"`, {
     hint: `Did you mean: refcheck help ${page}`,
@@ -28,12 +31,12 @@ export function unknownHelpError(
 }
 
 /**
- * Returns the error for an unknown command. It suggests the nearest command with the arguments that were typed after
- * it.
+ * Returns the error for an unknown command. The error suggests the nearest command with the arguments that
+ * were typed after it.
  */
 export function unknownCommandError(words: readonly string[], knownCommands: readonly string[]): UsageError {
-  const typed = words.slice(0, countNameWords(words)).map(redactArgument).join(' ')
-  return new UsageError(`unknown command "${typed}"`, { hint: suggestCommand(words, knownCommands) })
+  const typedName = words.slice(0, countNameWords(words)).map(redactArgument).join(' ')
+  return new UsageError(`unknown command "${typedName}"`, { hint: suggestCommand(words, knownCommands) })
 }
 
 function suggestCommand(words: readonly string[], knownCommands: readonly string[]): string {
@@ -54,7 +57,10 @@ function suggestCommand(words: readonly string[], knownCommands: readonly string
     : `List the commands of "${topic}" with: refcheck help ${topic}`
 }
 
-/** Words that users type for a command, although they are no part of its name and no misspelling of it. */
+/**
+ * The commands for words that users type instead of them, although the words are not part of their names and
+ * not misspellings of them.
+ */
 const commandBySynonym: ReadonlyMap<string, string> = new Map([
   ['order', 'request create'],
   ['orders', 'request list'],
@@ -67,8 +73,8 @@ interface NearestCommand {
 }
 
 /**
- * Returns the known command with the nearest name, compared word by word, or else one whose last word was typed alone
- * (`login`).
+ * Returns the known command with the nearest name, compared word by word. If there is none, returns the
+ * command whose last word was typed alone (`login`).
  */
 function nearestCommand(
   words: readonly string[],
@@ -81,11 +87,11 @@ function nearestCommand(
     const steps = stepsBetween(words, parts)
     if (steps < fewestSteps) [best, fewestSteps] = [{ name, length: parts.length }, steps]
   }
-  const first = words[0]?.toLowerCase()
-  const commandName = commandBySynonym.get(first ?? '')
+  const firstWord = words[0]?.toLowerCase()
+  const commandName = commandBySynonym.get(firstWord ?? '')
   if (commandName !== undefined) return { name: commandName, length: 1 }
   if (best !== undefined) return best
-  const name = knownCommands.find((each) => each.includes(' ') && each.split(' ').at(-1) === first)
+  const name = knownCommands.find((each) => each.includes(' ') && each.split(' ').at(-1) === firstWord)
   return name === undefined ? undefined : { name, length: 1 }
 }
 
@@ -106,8 +112,8 @@ function stepsBetween(words: readonly string[], parts: readonly string[]): numbe
 }
 
 /**
- * Returns the letters in order. In a short word, two exchanged letters are a typing error, and two different letters
- * are another word.
+ * Returns the letters in order. Two exchanged letters in a short word are a typing error, but two different
+ * letters make another word.
  */
 function sortedLetters(word: string): string {
   return word.split('').toSorted().join('')

@@ -1,19 +1,22 @@
 import type { Secrets } from '../host/secrets.ts'
 import type { HttpResponse } from '../http/types.ts'
 
-/** A response of the deployment, with a label of the call. */
+/** A response of the deployment with a label of the call. */
 export class Answer {
   /** Label of the call for findings, such as "GET /v1/users without headers"; contains no token. */
   readonly label: string
   readonly status: number
   readonly bytes: Buffer
-  /** Whether the path has the version prefix; the document's rules hold only for such paths. */
+  /** Whether the path of the call has the version prefix. The document's rules hold only for such paths. */
   readonly hasVersionPrefix: boolean
   readonly #headers: HttpResponse['headers']
   readonly #secrets: Secrets
   #parsed: { value: unknown } | undefined
 
-  /** `secrets` are redacted in everything that the deployment sends, before texts are shortened in findings. */
+  /**
+   * `secrets` are redacted in all texts that the deployment sends, before the texts are shortened in
+   * findings.
+   */
   constructor(label: string, response: HttpResponse, hasVersionPrefix: boolean, secrets: Secrets) {
     this.label = label
     this.status = response.status
@@ -23,18 +26,21 @@ export class Answer {
     this.#headers = secrets.redactAnswer(response.headers) as HttpResponse['headers']
   }
 
-  /** Returns the value of a header by its lowercase name; values of a repeated header are joined with commas. */
+  /**
+   * Returns the value of a header by its lowercase name. The values of a repeated header are joined with
+   * commas.
+   */
   header(name: string): string | undefined {
     const value = this.#headers[name]
     return typeof value === 'string' ? value : value?.join(', ')
   }
 
-  /** The media type without parameters. */
+  /** Returns the media type without its parameters. */
   get mediaType(): string | undefined {
     return this.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   }
 
-  /** The body parsed as JSON; undefined if it is not JSON. */
+  /** Returns the body parsed as JSON; undefined if it is not JSON. */
   get json(): unknown {
     this.#parsed ??= { value: this.#secrets.redactAnswer(parseBody(this.bytes)) }
     return this.#parsed.value
@@ -49,7 +55,7 @@ export class Answer {
     return typeof message === 'string' ? message : undefined
   }
 
-  /** Status and message for findings, such as "got 404 (resource not found)". */
+  /** Returns the status and the message for findings, such as "got 404 (resource not found)". */
   get summary(): string {
     return this.message === undefined || this.message === ''
       ? `got ${this.status}`
@@ -83,7 +89,10 @@ export function entriesOf(value: unknown): unknown[] {
 
 const maxShownCharacters = 80
 
-/** Formats a value from the deployment for a finding: shortened, and without the signed tokens of URLs. */
+/**
+ * Formats a value from the deployment for a finding. The text is shortened, and the signed tokens of URLs are
+ * removed.
+ */
 export function formatValue(value: unknown): string {
   const text = (value === undefined ? 'nothing' : JSON.stringify(value)).replaceAll(
     /([?&]t=)[^&#"\s]+/g,

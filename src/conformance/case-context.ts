@@ -15,7 +15,7 @@ export interface CaseContext {
   /** Receiver of the organisation's events, if the suite may receive them. */
   readonly receiver: Receiver | undefined
   readonly canCreate: boolean
-  /** Milliseconds for which a request is followed at most with the real clock. */
+  /** Maximum number of milliseconds for which a request is followed with the real clock. */
   readonly watchMs: number
   /** Returns the result of `make`, which is called once per name and run, so that cases share reads and orders. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>
@@ -27,7 +27,7 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined
   /** Text after the path in findings: "as an unknown user". */
   note?: string | undefined
-  /** `return`: a 429 is returned; otherwise the call is repeated after the wait. */
+  /** If `return`, a 429 is returned; otherwise the call is repeated after the wait. */
   throttled?: 'return' | undefined
 }
 
@@ -37,21 +37,22 @@ export interface ProbeOptions {
   secrets: Secrets
   pace: Pace
   signal?: AbortSignal | undefined
-  /** Milliseconds that waiting for the quota may take in total; default no limit. */
+  /** Maximum number of milliseconds that all waits for the quota may take; default no limit. */
   waitBudgetMs?: number | undefined
   /** Called before each wait after a throttled call. */
   onWait?: ((seconds: number) => void) | undefined
 }
 
-/** Longest wait for the quota in seconds: the hour's window and a minute. */
+/** Maximum wait for the quota in seconds: the hour's window and a minute. */
 const maxWaitSeconds = 3_660
 
-/** Number of waits for one call; the 429 after the last wait is returned. */
+/** Maximum number of waits for one call. The 429 after the last wait is returned. */
 const maxWaits = 5
 
 /**
- * Calls the deployment and stores all responses for the rules about all of them. A call throws a TransportError if
- * there was no complete response, and a ThrottledError if the wait for the quota would exceed the limit.
+ * Calls the deployment and stores all responses for the rules about all responses. A call throws a
+ * TransportError if there was no complete response, and a ThrottledError if the wait for the quota would
+ * exceed the limit.
  */
 export class Probe {
   readonly answers: Answer[] = []
@@ -95,8 +96,8 @@ export class Probe {
   }
 
   /**
-   * Returns the path of a URL from the deployment below the base URL; undefined for another host, which is never
-   * called.
+   * Returns the path of a URL from the deployment below the base URL; undefined for another host, which is
+   * never called.
    */
   relativePath(url: string): string | undefined {
     return url.startsWith(`${this.#base}/`) ? url.slice(this.#base.length) : undefined

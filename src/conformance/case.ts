@@ -7,7 +7,7 @@ import type { CaseContext } from './case-context.ts'
  */
 export type CaseKind = 'read' | 'create' | 'slow' | 'control'
 
-/** A rule of the document and the test whether a deployment follows it. */
+/** A rule of the document and the test that finds out if a deployment follows it. */
 export interface Case {
   /** Id of the form `<topic>.<rule>`. */
   id: string
@@ -32,8 +32,8 @@ export class NotTestableError extends Error {
 }
 
 /**
- * Thrown if no order was accepted. That breaks a rule itself, unless the order was refused for its content or for the
- * plan of the organisation.
+ * Thrown if no order was accepted. That is itself a breach of a rule, unless the order was refused for its
+ * content or for the plan of the organisation.
  */
 export class NotAcceptedError extends NotTestableError {
   readonly answer: Answer | undefined
@@ -45,9 +45,9 @@ export class NotAcceptedError extends NotTestableError {
   }
 }
 
-/** Throws a NotTestableError unless the case can be tested. */
-export function requireTestable(possible: boolean, reason: string): asserts possible {
-  if (!possible) throw new NotTestableError(reason)
+/** Throws a NotTestableError with this reason unless the case can be tested. */
+export function requireTestable(isTestable: boolean, reason: string): asserts isTestable {
+  if (!isTestable) throw new NotTestableError(reason)
 }
 
 export type Verdict = 'holds' | 'broken' | 'not_judged'
@@ -62,7 +62,7 @@ export interface CaseResult {
   findings: string[]
   /** Remarks about behaviour that breaks no rule. */
   advice: string[]
-  /** Why the rule was not tested; null if it was. */
+  /** Reason why the rule was not tested; null if it was tested. */
   reason: string | null
 }
 
@@ -81,12 +81,15 @@ export interface ConformanceReport {
   cannot_be_judged: readonly UntestableRule[]
 }
 
-/** Prefix of lines that are advice; they are returned among findings and separated at the end. */
+/**
+ * Prefix of the lines that are advice. They are returned among the findings and separated from them at the
+ * end.
+ */
 const advicePrefix = 'advice: '
 
 export const advise = (text: string): string => advicePrefix + text
 
-/** Separates findings from advice and removes duplicates; indexes of arrays in advice are removed. */
+/** Separates findings from advice and removes duplicates. Array indexes in advice are removed. */
 export function separateAdvice(lines: readonly string[]): { findings: string[]; advice: string[] } {
   const advice = lines
     .filter((line) => line.startsWith(advicePrefix))

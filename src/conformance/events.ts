@@ -28,37 +28,38 @@ export function statusesWithoutEvent(
   { order, sightings }: Journey,
   deliveries: readonly Delivery[],
 ): string[] {
-  const sent = new Set(deliveries.filter((each) => isAbout(each, order.requestId)).map(statusOf))
-  const [first = '', ...changes] = new Set(sightings.map(({ status }) => status))
-  const expected = first === 'RECEIVED' ? changes : [first, ...changes]
-  return expected.filter((status) => !sent.has(status))
+  const reportedStatuses = new Set(deliveries.filter((each) => isAbout(each, order.requestId)).map(statusOf))
+  const [firstStatus = '', ...laterStatuses] = new Set(sightings.map(({ status }) => status))
+  const expectedStatuses = firstStatus === 'RECEIVED' ? laterStatuses : [firstStatus, ...laterStatuses]
+  return expectedStatuses.filter((status) => !reportedStatuses.has(status))
 }
 
-/** Statuses in ascending rank; a request never returns to a lower rank. */
+/** Statuses in ascending rank. A request never returns to a lower rank. */
 const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
 export const rankOf = (status: string): number =>
   terminalStatuses.has(status) ? ranks.length : ranks.indexOf(status)
 
 /**
- * If the clock can be advanced: longest wait for events and the time between two looks, in milliseconds. The document
- * states no limit.
+ * Milliseconds for which events are awaited and between two checks, if the clock can be advanced. The
+ * document states no limit.
  */
-const eventWait = { maxMs: 3_600_000, step: 60_000 }
+const eventWait = { maxMs: 3_600_000, stepMs: 60_000 }
 
 /** Returns all events that arrived, after all requests were followed to their end. */
 export async function collectEvents(context: CaseContext): Promise<readonly Delivery[]> {
   const receiver = requireReceiver(context)
-  const followed = await followAll(context)
+  const journeys = await followAll(context)
   requireTestable(
-    followed.some(({ sightings }) => new Set(sightings.map(({ status }) => status)).size > 1),
+    journeys.some(({ sightings }) => new Set(sightings.map(({ status }) => status)).size > 1),
     'no request changed its status: follow it for longer with --watch',
   )
   await context.once('last events', async () => {
-    const endedJourneys = followed.filter((each) => each.hasEnded)
+    const endedJourneys = journeys.filter((each) => each.hasEnded)
     const haveAllArrived = (): boolean =>
       endedJourneys.every((each) => statusesWithoutEvent(each, receiver.deliveries).length === 0)
-    const { maxMs, step } = context.pace.isManual ? eventWait : { maxMs: context.watchMs, step: 200 }
-    for (let waited = 0; !haveAllArrived() && waited < maxMs; waited += step) await context.pace.pause(step)
+    const { maxMs, stepMs } = context.pace.isManual ? eventWait : { maxMs: context.watchMs, stepMs: 200 }
+    for (let waitedMs = 0; !haveAllArrived() && waitedMs < maxMs; waitedMs += stepMs)
+      await context.pace.pause(stepMs)
   })
   return receiver.deliveries
 }

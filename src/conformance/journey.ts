@@ -13,38 +13,47 @@ export interface Sighting {
   eventsAfter: number
 }
 
-/** The reads of a request from its creation to its end, or as long as it was watched. */
+/** The reads of a request from its creation to its end, or for as long as it was watched. */
 export interface Journey {
   order: AcceptedOrder
   sightings: Sighting[]
-  /** Responses to downloads (with headers) of reports that were not available yet. */
+  /** Responses to downloads with headers of reports that were not available yet. */
   earlyReports: Answer[]
   /** Responses to reads that failed. */
   failedReads: Answer[]
   hasEnded: boolean
 }
 
-/** The intended end of a request; all but `usual` need a recipient that causes it. */
+/** The intended end of a request. All but `usual` need a recipient that causes it. */
 export type Ending = 'usual' | 'cancelled' | 'error' | 'mixed'
 const endings: readonly Ending[] = ['usual', 'cancelled', 'error', 'mixed']
 
 export const terminalStatuses = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 const minuteMs = 60_000
-/** Number of reads with a clock that can be advanced: one per minute for two hours, then one per hour for a month. */
+/**
+ * Numbers of reads with a clock that can be advanced: one per minute for two hours, then one per hour for a
+ * month.
+ */
 const minuteReadCount = 120
 const hourReadCount = 24 * 30
 /**
- * Milliseconds between two reads with the real clock: first and longest; each is a quarter longer than the one
- * before.
+ * Milliseconds between two reads with the real clock: the first and the maximum. Each wait is a quarter
+ * longer than the one before.
  */
 const pollMs = { first: 200, max: 2000, growth: 1.25 }
 
-/** Returns the requests that can be followed, the usual one first. All are ordered at once and then read in turn. */
+/**
+ * Returns the journeys of the requests that can be followed, the usual one first. All requests are ordered at
+ * once and then read in turn.
+ */
 export async function followAll(context: CaseContext): Promise<Journey[]> {
   return [...(await startAndFollow(context)).values()]
 }
 
-/** Returns the request with the usual end; not testable if it could not be followed. */
+/**
+ * Returns the journey of the request with the usual end. Throws a NotTestableError if it could not be
+ * followed.
+ */
 export async function followUsual(context: CaseContext): Promise<Journey> {
   const journey = (await startAndFollow(context)).get('usual')
   requireTestable(journey !== undefined, 'no request could be followed')
@@ -53,7 +62,7 @@ export async function followUsual(context: CaseContext): Promise<Journey> {
 
 function startAndFollow(context: CaseContext): Promise<Map<Ending, Journey>> {
   return context.once('journeys', async () => {
-    const started = new Map<Ending, Journey>()
+    const journeys = new Map<Ending, Journey>()
     for (const ending of endings) {
       const email = context.target.recipients?.[ending]
       if (ending !== 'usual' && email === undefined) continue
@@ -63,10 +72,10 @@ function startAndFollow(context: CaseContext): Promise<Map<Ending, Journey>> {
         if (ending === 'usual' || !(error instanceof NotAcceptedError)) throw error
       })
       if (order === undefined) continue
-      started.set(ending, { order, sightings: [], earlyReports: [], failedReads: [], hasEnded: false })
+      journeys.set(ending, { order, sightings: [], earlyReports: [], failedReads: [], hasEnded: false })
     }
-    await follow(context, [...started.values()])
-    return started
+    await follow(context, [...journeys.values()])
+    return journeys
   })
 }
 
@@ -77,18 +86,18 @@ const hintsByStatus: Readonly<Record<string, string>> = {
   PARTIAL: 'name a recipient with --recipient-mixed, or follow it for longer with --watch',
 }
 
-/** Returns the reads in which a request had this status; not testable if there are none. */
+/** Returns the reads in which a request had this status. Throws a NotTestableError if there are none. */
 export async function sightingsOf(context: CaseContext, status: string): Promise<Sighting[]> {
-  const all = (await followAll(context)).flatMap(({ sightings }) => sightings)
-  const found = all.filter((each) => each.status === status)
+  const allSightings = (await followAll(context)).flatMap(({ sightings }) => sightings)
+  const matchingSightings = allSightings.filter((each) => each.status === status)
   const hint = hintsByStatus[status] ?? 'follow it for longer with --watch'
-  requireTestable(found.length > 0, `no request was seen ${status}: ${hint}`)
-  return found
+  requireTestable(matchingSightings.length > 0, `no request was seen ${status}: ${hint}`)
+  return matchingSightings
 }
 
 export const checksOf = (data: unknown): unknown[] => entriesOf(valueAt(data, 'checks'))
 
-/** Returns the usual request if it reached COMPLETED; otherwise the case is not testable. */
+/** Returns the usual journey if it reached COMPLETED; otherwise throws a NotTestableError. */
 export async function requireCompletedJourney(context: CaseContext): Promise<Journey> {
   const journey = await followUsual(context)
   const isCompleted = journey.sightings.at(-1)?.status === 'COMPLETED'
@@ -100,17 +109,17 @@ async function follow(context: CaseContext, journeys: readonly Journey[]): Promi
   const { pace, probe } = context
   const requestedReports = new Set<string>()
   const deadline = pace.now() + context.watchMs
-  let wait = pollMs.first
+  let waitMs = pollMs.first
   for (let reads = 0; ; reads += 1) {
     for (const journey of journeys)
       if (isInProgress(journey)) await readJourney(context, journey, requestedReports)
-    // Waits for the quota do not count as time of watching.
+    // Waits for the quota are not part of the watched time.
     const isTimeOver = pace.isManual
       ? reads >= minuteReadCount + hourReadCount
       : pace.now() >= deadline + probe.waitedMs
     if (isTimeOver || !journeys.some(isInProgress)) return
-    await pace.pause(pace.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : wait)
-    wait = Math.min(pollMs.max, wait * pollMs.growth)
+    await pace.pause(pace.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : waitMs)
+    waitMs = Math.min(pollMs.max, waitMs * pollMs.growth)
   }
 }
 
@@ -135,13 +144,14 @@ async function readJourney(
 }
 
 /**
- * Downloads the report of each check that has an id and no report yet: once, and again after a check was cancelled.
+ * Downloads the report of each check that has an id and no report yet: once, and once more after the check
+ * was cancelled.
  */
 async function downloadEarly(
   context: CaseContext,
   data: unknown,
   requestedReports: Set<string>,
-  early: Answer[],
+  earlyReports: Answer[],
 ): Promise<void> {
   for (const check of checksOf(data)) {
     const id = valueAt(check, 'id')
@@ -151,13 +161,16 @@ async function downloadEarly(
     if (typeof id !== 'string' || !isWithoutReport || requestedReports.has(requestKey)) continue
     requestedReports.add(requestKey)
     const answer = await context.probe.get(`/v1/reports/${id}`, { note: 'while there is no report' })
-    if (answer.status === 404 || (await isStillWithoutReport(context, data, id))) early.push(answer)
+    if (answer.status === 404 || (await isStillWithoutReport(context, data, id))) earlyReports.push(answer)
   }
 }
 
-/** Whether there is still no report: with the real clock it may have become available since the read. */
+/**
+ * Returns true if there is still no report. With the real clock, the report may have become available since
+ * the read.
+ */
 async function isStillWithoutReport(context: CaseContext, data: unknown, id: string): Promise<boolean> {
-  const again = await context.probe.get(`/v1/requests/${String(valueAt(data, 'request_id'))}`)
-  const check = checksOf(again.data).find((each) => valueAt(each, 'id') === id)
+  const laterAnswer = await context.probe.get(`/v1/requests/${String(valueAt(data, 'request_id'))}`)
+  const check = checksOf(laterAnswer.data).find((each) => valueAt(each, 'id') === id)
   return valueAt(check, 'report_pdf_url') === null
 }

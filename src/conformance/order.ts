@@ -13,22 +13,22 @@ export interface ListedPackage {
   checks: [unknown, unknown][]
 }
 
-/** GET /v1/packages, called once per run. */
+/** Returns the response to GET /v1/packages, which is called once per run. */
 export function listPackages(context: CaseContext): Promise<Answer> {
   return context.once('packages', () => context.probe.get('/v1/packages'))
 }
 
-/** GET /v1/users, called once per run. */
+/** Returns the response to GET /v1/users, which is called once per run. */
 export function listUsers(context: CaseContext): Promise<Answer> {
   return context.once('users', () => context.probe.get('/v1/users'))
 }
 
-/** GET /v1/packages/{id}/schema, called once per run and package. */
+/** Returns the response to GET /v1/packages/{id}/schema, which is called once per run and package. */
 export function readSchema(context: CaseContext, id: number): Promise<Answer> {
   return context.once(`schema ${id}`, () => context.probe.get(`/v1/packages/${id}/schema`))
 }
 
-/** Returns the packages of the list that have a valid id and status. */
+/** Returns the packages in the list that have a valid id and status. */
 export async function readPackages(context: CaseContext): Promise<ListedPackage[]> {
   return packagesIn(await listPackages(context))
 }
@@ -50,11 +50,11 @@ export function packagesIn(answer: Answer): ListedPackage[] {
   })
 }
 
-/** Returns the first package with a status; not testable if there is none. */
+/** Returns the first package with this status. Throws a NotTestableError if there is none. */
 export async function requirePackage(context: CaseContext, status: string): Promise<ListedPackage> {
-  const found = (await readPackages(context)).find((each) => each.status === status)
-  requireTestable(found !== undefined, `this user sees no ${status} package here`)
-  return found
+  const pack = (await readPackages(context)).find((each) => each.status === status)
+  requireTestable(pack !== undefined, `this user sees no ${status} package here`)
+  return pack
 }
 
 /** Returns an id that no package of the list has. */
@@ -64,8 +64,8 @@ export async function unusedPackageId(context: CaseContext): Promise<number> {
 }
 
 /**
- * Returns the second user. Its e-mail must be given as an option: calls as a guessed user would be attributed to an
- * uninvolved person.
+ * Returns the second user. Its e-mail must be given as an option, because calls as a guessed user would be
+ * attributed to an uninvolved person.
  */
 export function requireSecondUser(context: CaseContext): Identity {
   const { apiKey, secondEmail: userEmail } = context.target
@@ -73,7 +73,7 @@ export function requireSecondUser(context: CaseContext): Identity {
   return { apiKey, userEmail }
 }
 
-/** Returns a user of another organisation with its key. */
+/** Returns a user of another organisation with the key of that organisation. */
 export function requireForeignUser({ target }: CaseContext): Identity {
   requireTestable(
     target.foreignUser !== undefined,
@@ -116,8 +116,8 @@ export interface AcceptedOrder {
 }
 
 /**
- * A recipient that is no real person: the domain is reserved (RFC 2606), and the number is reserved for fiction by
- * the Australian regulator.
+ * A recipient that is not a real person. The domain is reserved (RFC 2606), and the Australian regulator
+ * reserves the number for fiction.
  */
 export const recipient: Recipient = {
   first_name: 'Conformance',
@@ -131,7 +131,7 @@ export function usualRecipient({ target }: CaseContext): Recipient {
   return { ...recipient, email: target.recipients?.usual ?? recipient.email }
 }
 
-/** Number of packages that are tried before the suite reports that no order is accepted. */
+/** Maximum number of packages that are tried before the suite reports that no order is accepted. */
 const maxTries = 4
 
 /** Returns an accepted order of the package with the fewest requirements. The order is made once per run. */
@@ -146,7 +146,7 @@ export async function orderRich(context: CaseContext, orderRecipient: Recipient)
   return orderFirstAccepted(context, (await sortPackagesByWeight(context)).reverse(), orderRecipient)
 }
 
-/** Builds the body for a package with only what its schema requires. */
+/** Returns the body for a package with only the fields that its schema requires. */
 export async function buildBody(
   context: CaseContext,
   pack: ListedPackage,
@@ -162,7 +162,7 @@ export async function buildBody(
   return information.length === 0 ? body : { ...body, additional_information: information }
 }
 
-/** Sends an order; the suite sends all orders by this function. */
+/** Sends an order. The suite sends all orders by this function. */
 export function sendOrder(
   context: CaseContext,
   body: unknown,
@@ -172,25 +172,26 @@ export function sendOrder(
   return context.probe.post(body, options)
 }
 
-/** Returns the request_id of a 2xx response; undefined for any other. */
+/** Returns the request_id of a 2xx response; undefined for any other response. */
 export function acceptedId(answer: Answer): string | undefined {
   const id = valueAt(answer.data, 'request_id')
   return answer.status >= 200 && answer.status < 300 && typeof id === 'string' ? id : undefined
 }
 
-/** Returns the ACTIVE packages, sorted by weight: that with which most rules can be tested is the last. */
+/** Returns the ACTIVE packages sorted by weight. With the last package, most rules can be tested. */
 async function sortPackagesByWeight(context: CaseContext): Promise<ListedPackage[]> {
   requireTestable(context.canCreate, 'creating requests was not allowed: add --allow-create')
-  const active = (await readPackages(context)).filter(({ status }) => status === 'ACTIVE')
-  requireTestable(active.length > 0, 'this user sees no ACTIVE package here')
-  const weighted: { pack: ListedPackage; weight: number }[] = []
-  for (const pack of active) weighted.push({ pack, weight: await weighPackage(context, pack) })
-  return weighted.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
+  const activePackages = (await readPackages(context)).filter(({ status }) => status === 'ACTIVE')
+  requireTestable(activePackages.length > 0, 'this user sees no ACTIVE package here')
+  const weightedPackages: { pack: ListedPackage; weight: number }[] = []
+  for (const pack of activePackages)
+    weightedPackages.push({ pack, weight: await weighPackage(context, pack) })
+  return weightedPackages.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
 }
 
 /**
- * Returns the weight of a package: first whether it has a survey and several checks, then its number of field types,
- * then its number of checks.
+ * Returns the weight of a package. A survey together with several checks weighs most, then the number of
+ * field types, then the number of checks.
  */
 async function weighPackage(context: CaseContext, { id, hasSurvey, checks }: ListedPackage): Promise<number> {
   const schema = (await readSchema(context, id)).data
@@ -206,27 +207,30 @@ async function orderFirstAccepted(
   candidates: ListedPackage[],
   orderRecipient: Recipient,
 ): Promise<AcceptedOrder> {
-  let last: Answer | undefined
+  let lastAnswer: Answer | undefined
   for (const pack of candidates.slice(0, maxTries)) {
     const body = await buildBody(context, pack, orderRecipient)
     const answer = await sendOrder(context, body)
     const requestId = acceptedId(answer)
     if (requestId !== undefined) return { pack, body, answer, requestId }
-    last = answer
+    lastAnswer = answer
   }
-  throw new NotAcceptedError(last)
+  throw new NotAcceptedError(lastAnswer)
 }
 
-/** Returns a value for each required field of an entry of a schema; with `all`, for each field. */
-export function sampleFields(fields: unknown, all = false): Record<string, unknown> {
+/**
+ * Returns a value for each required field of an entry of a schema; for each field if `includesOptional` is
+ * true.
+ */
+export function sampleFields(fields: unknown, includesOptional = false): Record<string, unknown> {
   if (!isObject(fields)) return {}
   const selected = Object.entries(fields).filter(
-    ([, definition]) => all || valueAt(definition, 'required') === true,
+    ([, definition]) => includesOptional || valueAt(definition, 'required') === true,
   )
   return Object.fromEntries(selected.map(([name, definition]) => [name, sampleValue(name, definition)]))
 }
 
-/** Returns a value of the type in the schema. */
+/** Returns a value of the field's type in the schema. */
 function sampleValue(name: string, definition: unknown): unknown {
   switch (valueAt(definition, 'type')) {
     case 'integer':

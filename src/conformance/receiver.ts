@@ -4,31 +4,31 @@ import type { Secrets } from '../host/secrets.ts'
 import { listen, type Listener } from '../server/listen.ts'
 import { parseBody } from './answer.ts'
 
-/** An event that arrived. */
+/** An event that arrived at the receiver. */
 export interface Delivery {
   method: string
   contentType: string | null
   signature: string | null
-  /** The exact bytes, over which the signature is made. */
+  /** The exact bytes over which the signature is made. */
   body: Buffer
   /** The body parsed as JSON; undefined if it is not JSON. */
   json: unknown
-  /** Time of arrival, by the suite's clock (`now`). */
+  /** Time of arrival by the suite's clock (`now`). */
   at: number
-  /** Status of the reply; null until it was sent. */
+  /** Status of the reply; null until the reply was sent. */
   replyStatus: number | null
 }
 
-/** The status of a reply; `hold` delays the reply until it is released. */
+/** The status of a reply. `hold` delays the reply until it is released. */
 export type Reply = number | 'hold'
 
-/** Path to which redirects lead; a call to it is not counted as a delivery. */
+/** Path to which redirects lead. A call to it is not counted as a delivery. */
 const redirectPath = '/elsewhere'
 
 /** Milliseconds of real time that `release` waits for the replies to arrive. */
 const replyTransmissionMs = 100
 
-/** A webhook endpoint that stores the events it receives and gives chosen replies. */
+/** A webhook endpoint that stores the events it receives and sends chosen replies. */
 export class Receiver {
   readonly deliveries: Delivery[] = []
   /** Returns the reply for each delivery. */
@@ -43,7 +43,7 @@ export class Receiver {
     this.#secrets = secrets
   }
 
-  /** Starts the endpoint; port 0 is any free port. Throws an IoError if the port cannot be used. */
+  /** Starts the endpoint. Port 0 means any free port. Throws an IoError if the port cannot be used. */
   async start(port = 0): Promise<void> {
     this.#listener = await listen((request) => this.#receive(request), { port })
   }
@@ -52,7 +52,7 @@ export class Receiver {
     return `${this.#listener?.url ?? ''}/`
   }
 
-  /** Sends the held replies with this status and waits until they have arrived. */
+  /** Sends the held replies with this status and waits until the replies have arrived. */
   async release(status: number): Promise<void> {
     if (this.#heldReplies.length === 0) return
     for (const { delivery, answer } of this.#heldReplies.splice(0)) {

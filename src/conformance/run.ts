@@ -19,19 +19,21 @@ export interface ConformanceOptions {
   http: HttpClient
   clock: Clock
   target: Target
-  /** Whether the suite may order. If not, the rules that need an order are not tested. */
+  /** Whether the suite may create requests. If not, the rules that need an order are not tested. */
   allowCreate?: boolean | undefined
   control?: Control | undefined
-  /** Port for events; 0, any free port, is useful only if `control` can set the webhook URL. */
+  /**
+   * Port for events. Port 0, which means any free port, is useful only if `control` can set the webhook URL.
+   */
   receivePort?: number | undefined
-  /** Milliseconds for which a request is followed at most with the real clock; default a minute. */
+  /** Maximum number of milliseconds for which a request is followed with the real clock; default a minute. */
   watchMs?: number | undefined
-  /** Selects the cases that run; default all. */
+  /** Returns true for the cases that run; default all. */
   only?: ((each: Case) => boolean) | undefined
   signal?: AbortSignal | undefined
   /** Called after each case. */
   onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
-  /** Milliseconds that waiting for the quota may take in total; default no limit. */
+  /** Maximum number of milliseconds that all waits for the quota may take; default no limit. */
   waitBudgetMs?: number | undefined
   /** Called before each wait after a throttled call. */
   onWait?: ((seconds: number) => void) | undefined
@@ -41,9 +43,10 @@ const defaultWatchMs = 60_000
 const maxFindings = 8
 
 /**
- * Tests a deployment against all rules of the document. Throws if no rule can be tested: an UnavailableError if it
- * does not respond, an UnauthenticatedError if it refuses the key, and a ForbiddenError if it refuses the user. If
- * the wait for the quota exceeds the limit, the remaining rules are not tested and `halted` is the reason.
+ * Tests a deployment against all rules of the document. Throws if no rule can be tested: an UnavailableError
+ * if the deployment does not respond, an UnauthenticatedError if it refuses the key, and a ForbiddenError if
+ * it refuses the user. If the wait for the quota exceeds the limit, the remaining rules are not tested and
+ * `halted` is the reason.
  */
 export async function runConformance(
   options: ConformanceOptions,
@@ -102,8 +105,8 @@ function createContext(
     canCreate: options.allowCreate === true,
     watchMs: options.watchMs ?? defaultWatchMs,
     once<T>(name: string, make: () => Promise<T>): Promise<T> {
-      const existing = resultsByName.get(name)
-      if (existing !== undefined) return existing as Promise<T>
+      const earlierResult = resultsByName.get(name)
+      if (earlierResult !== undefined) return earlierResult as Promise<T>
       const result = make()
       resultsByName.set(name, result)
       return result
@@ -111,7 +114,7 @@ function createContext(
   }
 }
 
-/** Throws unless the service responds and accepts the key and the user. */
+/** Throws an error unless the service responds and accepts the key and the user. */
 async function requireAccess({ probe }: CaseContext): Promise<void> {
   await probe.get('/v1/ping', { identity: {} })
   const { status, message = '' } = await probe.get('/v1/users')
@@ -131,8 +134,8 @@ async function requireAccess({ probe }: CaseContext): Promise<void> {
 }
 
 /**
- * Returns the error if it is a ThrottledError, which ends the run but leaves the results so far. Rethrows any other
- * error.
+ * Returns the error if it is a ThrottledError, which ends the run but preserves the results so far. Rethrows
+ * any other error.
  */
 function requireThrottled(error: unknown): ThrottledError {
   if (error instanceof ThrottledError) return error
@@ -152,30 +155,32 @@ async function runCase(
   context: CaseContext,
   signal: AbortSignal | undefined,
 ): Promise<CaseResult> {
-  const result = (verdict: CaseResult['verdict'], details?: Partial<CaseResult>): CaseResult =>
+  const toResult = (verdict: CaseResult['verdict'], details?: Partial<CaseResult>): CaseResult =>
     createResult(each, verdict, details)
   try {
     const { findings, advice } = separateAdvice(await each.run(context))
     const details = { findings: limitLines(findings), advice: limitLines(advice) }
-    return result(findings.length === 0 ? 'holds' : 'broken', details)
+    return toResult(findings.length === 0 ? 'holds' : 'broken', details)
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof NotTestableError) return result('not_judged', { reason: error.message })
+    if (error instanceof NotTestableError) return toResult('not_judged', { reason: error.message })
     if (error instanceof TransportError)
-      return result('broken', { findings: [`the answer was incomplete: ${error.message}`] })
+      return toResult('broken', { findings: [`the answer was incomplete: ${error.message}`] })
     throw error
   }
 }
 
-/** Limits the lines to a readable number. */
+/**
+ * Returns at most `maxFindings` lines. If there are more, a line with the number of omitted lines is added.
+ */
 function limitLines(lines: string[]): string[] {
-  const more = lines.length - maxFindings
-  return more > 0 ? [...lines.slice(0, maxFindings), `and ${more} more`] : lines
+  const omittedCount = lines.length - maxFindings
+  return omittedCount > 0 ? [...lines.slice(0, maxFindings), `and ${omittedCount} more`] : lines
 }
 
 /**
- * Returns the secrets that a deployment may send back and that must not be shown, including the shortened key of a
- * test.
+ * Returns the secrets that a deployment may send back and that must not be shown, including the shortened key
+ * that a case sends.
  */
 function collectSecrets({ apiKey, webhookSecret, foreignUser }: Target): Secrets {
   const secrets = new Secrets()

@@ -18,19 +18,19 @@ export interface SandboxControl extends Control {
 }
 
 /**
- * Connects to the control API of a sandbox; `token` is needed if other machines can reach it. Throws a UsageError if
- * the base URL is not that of a sandbox.
+ * Connects to the control API of a sandbox. `token` is needed if other machines can reach the sandbox. Throws
+ * a UsageError if the base URL is not a sandbox's.
  */
 export async function connectToSandbox(
   http: HttpClient,
   { baseUrl, apiKey }: Pick<Target, 'baseUrl' | 'apiKey'>,
   token?: string,
 ): Promise<SandboxControl> {
-  const base = `${baseUrl.replace(/(?<!\/)\/+$/, '')}${controlPath}`
+  const controlUrl = `${baseUrl.replace(/(?<!\/)\/+$/, '')}${controlPath}`
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
 
   async function read(control: string): Promise<unknown> {
-    const { status, body } = await http.send({ method: 'GET', url: base + control, headers })
+    const { status, body } = await http.send({ method: 'GET', url: controlUrl + control, headers })
     const answer = status === 200 ? parseBody(body) : undefined
     if (answer !== undefined) return answer
     if (status === 401) {
@@ -38,42 +38,45 @@ export async function connectToSandbox(
         hint: 'Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.',
       })
     }
-    throw new UsageError(`${new URL(base).host} is not a sandbox that can be controlled`, {
+    throw new UsageError(`${new URL(controlUrl).host} is not a sandbox that can be controlled`, {
       hint: 'Leave out --control, or start a sandbox with: refcheck sandbox start',
     })
   }
 
-  async function send(control: string, sent: unknown): Promise<void> {
+  async function send(control: string, bodyToSend: unknown): Promise<void> {
     const { status, body } = await http.send({
       method: 'POST',
-      url: base + control,
+      url: controlUrl + control,
       headers: { ...headers, 'Content-Type': 'application/json' },
-      body: Buffer.from(JSON.stringify(sent)),
+      body: Buffer.from(JSON.stringify(bodyToSend)),
     })
     if (status === 200) return
     const message = valueAt(parseBody(body), 'error', 'message')
     throw new UsageError(`the sandbox refused "${control}": ${String(message)}`)
   }
 
-  const before = await read('snapshot')
+  const initialSnapshot = await read('snapshot')
   const state = await read('state')
   const isManual = valueAt(state, 'clock') === 'manual'
-  let goodState: unknown
+  let goodSnapshot: unknown
   return {
-    knownTarget: { ...findKnownTarget(before, apiKey), quota: isManual ? windowsOf(state) : undefined },
+    knownTarget: {
+      ...findKnownTarget(initialSnapshot, apiKey),
+      quota: isManual ? windowsOf(state) : undefined,
+    },
     advance: isManual ? (ms) => send('advance', { ms }) : undefined,
     pointWebhook: (url) => send('webhook', { url }),
     // An expired trial cannot be undone, so the good plan is restored from a snapshot made before the change.
     async setPlan(plan) {
-      if (plan === 'good') return send('restore', goodState)
-      goodState = await read('snapshot')
+      if (plan === 'good') return send('restore', goodSnapshot)
+      goodSnapshot = await read('snapshot')
       return send('switch', { switch: switchByPlan[plan] })
     },
     deactivateUser: (email) => send('user', { email, active: false }),
     revokeKey: () => send('switch', { switch: 'revoke-key' }),
     failNextUsers: () =>
       send('inject', { on: 'GET /v1/users', fault: { kind: 'status', status: 500, when: 'before' } }),
-    restore: () => send('restore', before),
+    restore: () => send('restore', initialSnapshot),
   }
 }
 
@@ -91,18 +94,18 @@ function findKnownTarget(snapshot: unknown, apiKey: string): Partial<Target> {
     'organisation_id',
   )
   const findEmail = (organisation: unknown, properties: Record<string, unknown>): string | undefined => {
-    const required = Object.entries({ organisation_id: organisation, ...properties })
+    const requiredProperties = Object.entries({ organisation_id: organisation, ...properties })
     const user = entriesOf(valueAt(snapshot, 'users')).find((each) =>
-      required.every(([name, value]) => valueAt(each, name) === value),
+      requiredProperties.every(([name, value]) => valueAt(each, name) === value),
     )
     const email = valueAt(user, 'email')
     return typeof email === 'string' ? email : undefined
   }
-  const other = keys.find(
+  const otherKeyRecord = keys.find(
     (each) => valueAt(each, 'organisation_id') !== ownOrganisation && valueAt(each, 'revoked') === false,
   )
-  const otherKey = valueAt(other, 'key')
-  const otherEmail = findEmail(valueAt(other, 'organisation_id'), { active: true })
+  const otherKey = valueAt(otherKeyRecord, 'key')
+  const otherEmail = findEmail(valueAt(otherKeyRecord, 'organisation_id'), { active: true })
   // If the rules let the role support create requests, all users may create them.
   const isRestricted = valueAt(snapshot, 'settings', 'rules', 'support-creates') === 'no'
   return {

@@ -6,17 +6,17 @@ import { formatValue } from './answer.ts'
  * there is not repeated here.
  */
 
-/** Returns findings about a value; `where` names the value in them. */
+/** Returns findings about a value. `where` names the value in the findings. */
 export type Shape = (value: unknown, where: string) => string[]
 
-const expectedFinding = (what: string, value: unknown, where: string): string[] => [
-  `${where}: expected ${what}, got ${formatValue(value)}`,
+const expectedFinding = (expectation: string, value: unknown, where: string): string[] => [
+  `${where}: expected ${expectation}, got ${formatValue(value)}`,
 ]
 
 const shapeWhere =
-  (what: string, isMet: (value: unknown) => boolean): Shape =>
+  (expectation: string, isMet: (value: unknown) => boolean): Shape =>
   (value, where) =>
-    isMet(value) ? [] : expectedFinding(what, value, where)
+    isMet(value) ? [] : expectedFinding(expectation, value, where)
 
 export const text = shapeWhere('a string', (value) => typeof value === 'string')
 export const integer = shapeWhere('an integer', (value) => Number.isInteger(value))
@@ -29,13 +29,13 @@ const timestampPattern = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\
 /** Start of a timestamp in the basic format of ISO 8601, which has no separators. */
 const basicFormatPattern = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
 export const timestamp = shapeWhere('an ISO 8601 timestamp', (value) => {
-  const extended = String(value)
+  const extendedFormat = String(value)
     .replace(basicFormatPattern, '$1-$2-$3T$4:$5')
     .replace(/(?<=T\d\d:\d\d)(\d\d)/, ':$1')
-  const date = typeof value === 'string' ? timestampPattern.exec(extended)?.[1] : undefined
+  const date = typeof value === 'string' ? timestampPattern.exec(extendedFormat)?.[1] : undefined
   if (date === undefined) return false
-  const readable = extended.replace(',', '.').replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
-  if (!Number.isFinite(Date.parse(readable))) return false
+  const parsableText = extendedFormat.replace(',', '.').replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
+  if (!Number.isFinite(Date.parse(parsableText))) return false
   // Date parses 30 February as 2 March, so the day is compared.
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
 })
@@ -52,10 +52,10 @@ export const arrayOf =
   (shape: Shape): Shape =>
   (value, where) =>
     Array.isArray(value)
-      ? value.flatMap((entry, at) => shape(entry, `${where}[${at}]`))
+      ? value.flatMap((entry, index) => shape(entry, `${where}[${index}]`))
       : expectedFinding('an array', value, where)
 
-/** Returns a shape of objects with any names, whose values all have the shape. */
+/** Returns a shape of objects with any names. All values must have the shape. */
 export const mapOf =
   (shape: Shape): Shape =>
   (value, where) =>
@@ -64,8 +64,8 @@ export const mapOf =
       : expectedFinding('an object', value, where)
 
 /**
- * Returns a shape of objects that have all of these fields. Other fields are only advice, because the document does
- * not exclude additions to version 1.
+ * Returns a shape of objects that have all of these fields. Other fields only give advice, because the
+ * document does not exclude additions to version 1.
  */
 export const object =
   (fields: Record<string, Shape>): Shape =>
@@ -75,10 +75,10 @@ export const object =
     const fieldFindings = Object.entries(fields).flatMap(([name, shape]) =>
       Object.hasOwn(value, name) ? shape(value[name], prefix + name) : [`${prefix}${name} is missing`],
     )
-    const others = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
+    const unknownNames = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
     return [
       ...fieldFindings,
-      ...others.map((name) => advise(`${prefix}${name} is not a field of the document`)),
+      ...unknownNames.map((name) => advise(`${prefix}${name} is not a field of the document`)),
     ]
   }
 

@@ -10,8 +10,8 @@ import { userCases } from './cases/users.ts'
 import { webhookCases, webhookDeliveryCases } from './cases/webhook.ts'
 
 /**
- * All cases in the order in which they run: those that only read, those that order, those that use up the quota,
- * those that cannot be undone, and last those about all responses.
+ * All cases in the order in which they run: first the cases that only read, then those that order, that use
+ * up the quota and that cannot be undone, and last the cases about all responses.
  */
 export const suite: readonly Case[] = [
   ...accessCases,

@@ -10,7 +10,7 @@ type Expected = number | readonly number[] | ((answer: Answer) => string[])
 /** A call and the response that the document requires. */
 export type ExpectedCall = CallOptions & { expect: Expected } & ({ get: string } | { order: unknown })
 
-/** Calls to make, in this order, and findings that are known without a call. */
+/** The calls to make, in this order, and findings that are known without a call. */
 export type Expectations = readonly (ExpectedCall | string)[]
 
 export type Run = (context: CaseContext) => Expectations | Promise<Expectations>
@@ -29,7 +29,7 @@ export function casesAbout(section: string, kind: CaseKind, rows: Rows): Case[] 
   }))
 }
 
-/** Makes the calls in order. Returns the findings about their responses and those that are among the expectations. */
+/** Makes the calls in order. Returns the findings about their responses and the findings among the expectations. */
 export async function collectFindings(context: CaseContext, expectations: Expectations): Promise<string[]> {
   const findings: string[] = []
   for (const each of expectations) {
@@ -55,14 +55,14 @@ export const expectRefusal =
   (answer: Answer): string[] =>
     expectRefusedField(answer, ...paths)
 
-/** Returns the items if the condition is met; an empty array otherwise. */
-export const itemsIf = <T>(isMet: boolean, ...items: T[]): T[] => (isMet ? items : [])
+/** Returns the items if the condition is true; an empty array otherwise. */
+export const itemsIf = <T>(condition: boolean, ...items: T[]): T[] => (condition ? items : [])
 
 /** Returns the values that occur more than once. */
 export const duplicatesIn = (values: readonly unknown[]): unknown[] =>
-  values.filter((each, at) => values.indexOf(each) !== at)
+  values.filter((each, index) => values.indexOf(each) !== index)
 
-/** Expects one of these statuses. */
+/** Returns a finding unless the response has one of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
   return statuses.includes(answer.status)
     ? []
@@ -70,38 +70,46 @@ export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
 }
 
 /**
- * Expects a 400 whose message names one of the fields, as in "`<field path>: <reason>`". The form of a path is open:
- * `a[0].b`, `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are the same path. The path may also be that of the object
- * that contains the field, if the reason names the field, or of a value within it.
+ * Returns findings unless the response is a 400 whose message names one of the fields, as in "`<field path>:
+ * <reason>`". The form of a path is open: `a[0].b`, `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are the same
+ * path. The path may also be that of the object that contains the field, if the reason names the field, or of
+ * a value within the field.
  */
 export function expectRefusedField(answer: Answer, ...paths: string[]): string[] {
   const findings = expectStatus(answer, 400)
   if (findings.length > 0) return findings
   const [, path = '', reason = ''] = /^(.*?):\s*(.*)$/s.exec(answer.message ?? '') ?? []
   const isPath = path !== '' && !/\s/.test(path.replaceAll(/\[[^\]]*\]/g, ''))
-  if (isPath && reason.trim() !== '' && paths.some((wanted) => isAboutField(path, reason, wanted))) return []
+  if (
+    isPath &&
+    reason.trim() !== '' &&
+    paths.some((expectedPath) => isAboutField(path, reason, expectedPath))
+  )
+    return []
   return [`${answer.label}: expected the message "${paths[0]}: <reason>", ${answer.summary}`]
 }
 
 const rootNames = new Set(['body', 'request', 'root', 'payload'])
 
-/** Whether a message is about the required field. */
-function isAboutField(path: string, reason: string, wanted: string): boolean {
-  const [namesInPath, wantedNames] = [namesOf(path), namesOf(wanted)]
-  const [top, leaf] = [wantedNames[0] ?? '', wantedNames.at(-1) ?? '']
+/** Returns true if a message is about the field with this path. */
+function isAboutField(path: string, reason: string, expectedPath: string): boolean {
+  const [namesInPath, expectedNames] = [namesOf(path), namesOf(expectedPath)]
+  const [top, leaf] = [expectedNames[0] ?? '', expectedNames.at(-1) ?? '']
   // For a field of the body itself, the path may be any name of the body, if the reason names the field.
   const isRoot = namesInPath.every((name) => rootNames.has(name.toLowerCase()))
-  if (wantedNames.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
+  if (expectedNames.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
   return namesInPath.includes(top) && (namesInPath.includes(leaf) || namesOf(reason).includes(leaf))
 }
 
-/** Returns the names in a path without indexes. */
+/** Returns the names in a path, without indexes. */
 const namesOf = (text: string): string[] => text.match(/[A-Za-z_][\w-]*/g) ?? []
 
-/** Expects a complete PDF: "Content-Type application/pdf, binary PDF body". */
+/**
+ * Returns findings unless the response is a complete PDF: "Content-Type application/pdf, binary PDF body".
+ */
 export function expectPdf(answer: Answer): string[] {
-  const wrong = expectStatus(answer, 200)
-  if (wrong.length > 0) return wrong
+  const statusFindings = expectStatus(answer, 200)
+  if (statusFindings.length > 0) return statusFindings
   const findings: string[] = []
   if (answer.mediaType !== 'application/pdf') {
     findings.push(
@@ -115,13 +123,17 @@ export function expectPdf(answer: Answer): string[] {
   return findings
 }
 
-/** Compares a value of the response with the required one, regardless of the order of fields. */
+/**
+ * Returns a finding unless a value of the response equals the required value. The order of fields is ignored.
+ */
 export function expectSame(label: string, value: unknown, required: unknown): string[] {
-  const [got, wanted] = [sortedJson(value), sortedJson(required)]
-  return got === wanted ? [] : [`${label}: expected ${wanted}, got ${got ?? 'nothing'}`]
+  const [actualText, requiredText] = [sortedJson(value), sortedJson(required)]
+  return actualText === requiredText
+    ? []
+    : [`${label}: expected ${requiredText}, got ${actualText ?? 'nothing'}`]
 }
 
-/** Returns JSON text with the fields of all objects sorted; undefined for undefined. */
+/** Returns the JSON text with the fields of all objects sorted; undefined for undefined. */
 export function sortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_name, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,

@@ -8,13 +8,13 @@ export interface Identity {
 
 /** The deployment that is tested. */
 export interface Target extends Identity {
-  /** URL without the version prefix, with or without a slash at the end. */
+  /** Base URL without the version prefix, with or without a slash at the end. */
   baseUrl: string
   /** E-mail of another active user of the organisation, preferably one with fewer rights. */
   secondEmail?: string | undefined
   /** A key and a user of another organisation. */
   foreignUser?: Identity | undefined
-  /** Windows of the quota; they are only given if the suite may use up the quota. */
+  /** Windows of the quota. They are only given if the suite may use up the quota. */
   quota?: readonly QuotaWindow[] | undefined
   /** E-mails of recipients whose requests end in a certain way. */
   recipients?: Partial<Record<'usual' | 'cancelled' | 'error' | 'mixed', string | undefined>> | undefined
@@ -27,7 +27,7 @@ export interface Target extends Identity {
   webhookSecret?: string | undefined
 }
 
-/** A window of the quota; lists have the shorter window first, as in "Limits". */
+/** A window of the quota. Lists have the shorter window first, as in "Limits". */
 export interface QuotaWindow {
   calls: number
   seconds: number
@@ -35,7 +35,7 @@ export interface QuotaWindow {
 
 /** Functions that change the deployment. A function is undefined if the deployment does not allow the change. */
 export interface Control {
-  /** Advances the deployment's clock by milliseconds; everything that becomes due happens. */
+  /** Advances the deployment's clock by milliseconds. Everything that becomes due happens. */
   advance?: ((ms: number) => Promise<void>) | undefined
   /** Sets the organisation's webhook URL. */
   pointWebhook?: ((url: string) => Promise<void>) | undefined
@@ -49,7 +49,7 @@ export interface Control {
 
 export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inactive'
 
-/** Lets time pass on the deployment, by advancing its clock or by waiting. */
+/** Lets time pass on the deployment, either by advancing its clock or by waiting. */
 export interface Pace {
   /** Whether time passes only by `pause`. */
   readonly isManual: boolean

@@ -10,9 +10,9 @@ export interface JqResult {
 }
 
 /**
- * Returns a function that runs jq with `expression` on a JSON document. Throws UsageError if `expression` is not
- * valid. Strings are printed without quotes. If `isForTerminal`, line breaks, control characters and invisible
- * characters are replaced by visible marks, so that each result stays on its line.
+ * Returns a function that runs jq with `expression` on a JSON document. Throws a UsageError if `expression`
+ * is not valid. Strings are printed without quotes. If `isForTerminal` is true, line breaks, control
+ * characters and invisible characters are replaced by visible marks, so that each result stays on its line.
  */
 export async function jqFilter(
   expression: string,

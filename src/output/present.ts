@@ -29,43 +29,43 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
 
 /** Returns the error as one line for stderr, for commands whose JSON document on stdout has the whole error. */
 export function failureLine(error: RefcheckError, terminal: Terminal): string {
-  const [first = ''] =
+  const [firstLine = ''] =
     error.code === 'interrupted' ? errorLines(error) : [`Error: ${sanitize(error.message)}`]
-  return `${styledHead(first, error, terminal)}\n`
+  return `${styledHead(firstLine, error, terminal)}\n`
 }
 
 /**
- * Returns the error message, its problems (one per line if there are several) and the hint. An interruption by the
- * user has no "Error:". If `isUserChoice`, the user left out the rest on purpose: the answer says so already, and only
- * the hint is returned.
+ * Returns the error message, its problems (one per line if there are several) and the hint. The message of an
+ * interruption by the user does not start with "Error:". If `isUserChoice` is true, the user omitted the
+ * other orders on purpose. The answer already says so, and only the hint is returned.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = errorLines(error).map((line) => wrapLines(line, terminal.columns))
-  const [first = '', ...rest] = error.isUserChoice ? [] : wrappedLines
-  const head = styledHead(first, error, terminal)
-  const hint =
+  const [firstLine = '', ...otherLines] = error.isUserChoice ? [] : wrappedLines
+  const head = styledHead(firstLine, error, terminal)
+  const hintLines =
     error.hint === undefined
       ? []
       : wrapLines(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
   return [
     ...(error.isUserChoice ? [] : [head]),
-    ...rest,
-    ...hint.map((line) => styled(terminal, 'dim', line)),
+    ...otherLines,
+    ...hintLines.map((line) => styled(terminal, 'dim', line)),
   ]
     .map((line) => `${line}\n`)
     .join('')
 }
 
-function styledHead(first: string, { code }: RefcheckError, terminal: Terminal): string {
-  return code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
+function styledHead(firstLine: string, { code }: RefcheckError, terminal: Terminal): string {
+  return code === 'interrupted' ? firstLine : firstLine.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
 }
 
 function errorLines(error: RefcheckError): string[] {
   if (error.code === 'interrupted') return [sanitize(capitalize(error.message))]
   const problems = severalProblems(error)
   if (problems === undefined) return [`Error: ${sanitize(error.message)}`]
-  const [head = ''] = error.message.split(': ', 1)
-  return [`Error: ${sanitize(head)}`, ...problems.map(({ text }) => `  ${sanitize(text)}`)]
+  const [sharedStart = ''] = error.message.split(': ', 1)
+  return [`Error: ${sanitize(sharedStart)}`, ...problems.map(({ text }) => `  ${sanitize(text)}`)]
 }
 
 function severalProblems({ problems = [] }: RefcheckError): readonly FieldProblem[] | undefined {
@@ -90,7 +90,10 @@ export function jsonDocument(json: unknown, failure?: RefcheckError): string {
   return `${jsonText(document, 2)}\n`
 }
 
-/** Whether the error of a command can be added to its answer: it can if the answer is an object, not an array. */
+/**
+ * Returns true if the error of a command can be added to its answer, which is the case if the answer is an
+ * object.
+ */
 export function canHaveError(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
@@ -110,14 +113,15 @@ export function presentText(
 }
 
 /**
- * Returns the list with the columns and the order of rows that the flags name. Throws UsageError for unknown columns.
+ * Returns the list with the columns and the order of rows that the flags name. Throws a UsageError for an
+ * unknown column.
  */
 export function arrangeColumns<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
   const columns = chooseColumns(view.columns, format)
   return { ...view, columns, rows: sortRows(view, format.sort) }
 }
 
-/** Prints an arranged list as CSV, a table, or the sentence for an empty one. */
+/** Prints an arranged list as CSV or as a table, or the sentence for an empty list. */
 export function presentList<Row>(
   view: ListView<Row>,
   format: ListFormat,
@@ -126,9 +130,12 @@ export function presentList<Row>(
   repeatFlags: FlagRepeater = repeatNoFlags,
 ): void {
   if (format.csv) {
-    const head = format.header ? [view.columns.map((column) => column.name)] : []
+    const headerRows = format.header ? [view.columns.map((column) => column.name)] : []
     stdout.write(
-      formatCsv([...head, ...view.rows.map((row) => view.columns.map((column) => cellValue(column, row)))]),
+      formatCsv([
+        ...headerRows,
+        ...view.rows.map((row) => view.columns.map((column) => cellValue(column, row))),
+      ]),
     )
     return
   }
@@ -155,8 +162,8 @@ function sortRows<Row>(view: ListView<Row>, sort: string | undefined): readonly 
 
 /** Compares numbers by value and all other values as English text. Missing values are last in ascending order. */
 function compare(a: unknown, b: unknown): number {
-  const missing = Number(isMissing(a)) - Number(isMissing(b))
-  if (missing !== 0 || isMissing(a)) return missing
+  const missingOrder = Number(isMissing(a)) - Number(isMissing(b))
+  if (missingOrder !== 0 || isMissing(a)) return missingOrder
   if (typeof a === 'number' && typeof b === 'number') return a - b
   return String(a).localeCompare(String(b), 'en', { numeric: true })
 }
@@ -176,9 +183,9 @@ function findColumn<Row>(columns: readonly Column<Row>[], name: string, flag: st
 }
 
 /**
- * Returns the rows as CSV (RFC 4180, but with `\n` line ends). A cell that a spreadsheet would run as a formula gets
- * an apostrophe before it. Numbers and phone numbers get none, so that `+61412345678` can be read back. Control
- * characters are replaced, as in a table.
+ * Returns the rows as CSV (RFC 4180, but with `\n` line ends). An apostrophe is put before a cell that a
+ * spreadsheet would run as a formula. Numbers and phone numbers get no apostrophe, so that `+61412345678` can
+ * be read again. Control characters are replaced, as in a table.
  */
 export function formatCsv(rows: readonly (readonly Cell[])[]): string {
   return stringify(

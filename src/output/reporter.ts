@@ -6,7 +6,7 @@ import { cutToWidth, wrapLines, type Sink, styled, type Terminal } from './termi
 const eraseLine = '\r\u001B[2K'
 const lineUp = '\u001B[1A'
 
-/** Prints on stderr: permanent notes, and live lines that are replaced as the work progresses. */
+/** Prints permanent notes and live lines on stderr. Live lines are replaced as the work progresses. */
 export class Reporter {
   readonly #sink: Sink
   readonly #terminal: Terminal
@@ -69,13 +69,13 @@ export class Reporter {
     const width = (this.#terminal.columns ?? 80) - 1
     // A line that has scrolled off the screen cannot be erased.
     const maxLines = Math.max(1, (this.#sink.rows ?? 24) - 1)
-    const shown = lines
+    const shownLines = lines
       .slice(0, maxLines)
       .map((line) =>
         styled(this.#terminal, 'dim', cutToWidth(this.#repeatFlags(sanitize(line, { layout: true })), width)),
       )
-    this.#sink.write(`${this.#eraseSequence()}${shown.join('\n')}`)
-    this.#liveLineCount = shown.length
+    this.#sink.write(`${this.#eraseSequence()}${shownLines.join('\n')}`)
+    this.#liveLineCount = shownLines.length
   }
 
   /** Prints the line of one HTTP exchange, for --verbose. */

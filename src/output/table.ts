@@ -14,7 +14,10 @@ const columnGap = 2
 const preferredMinWidth = 8
 /** The minimum width of a column in a row that does not fit with `preferredMinWidth`. */
 const minWidth = 3
-/** Lines that one cli-table3 table draws. The time of a table grows with the square of its lines. */
+/**
+ * Maximum number of lines that one cli-table3 table draws. The time of a table grows with the square of its
+ * lines.
+ */
 const maxLinesPerTable = 16
 /** Options of cli-table3 for a table without a border: only spaces separate the columns. */
 const borderless = {
@@ -37,9 +40,12 @@ export function table<Row>(
   terminal: Terminal,
   hasHeader = true,
 ): string {
-  const head = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
+  const headerTexts = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
   const columnTexts = (cells: readonly (readonly string[])[]): string[][] =>
-    columns.map((_, index) => [hasHeader ? (head[index] ?? '') : '', ...cells.map((row) => row[index] ?? '')])
+    columns.map((_, index) => [
+      hasHeader ? (headerTexts[index] ?? '') : '',
+      ...cells.map((row) => row[index] ?? ''),
+    ])
   let cells = rows.map((row) => columns.map((column) => cellText(column, row)))
   if (
     columns.some((column) => column.short !== undefined) &&
@@ -56,7 +62,7 @@ export function table<Row>(
     (columnIndex) =>
       columns[columnIndex]?.style?.(row)
   const body = rows.map((row, index) => wrapRow(cells[index] ?? [], widths, styleGetter(row), terminal))
-  return draw(hasHeader ? [wrapRow(head, widths, () => 'bold', terminal), ...body] : body, widths)
+  return draw(hasHeader ? [wrapRow(headerTexts, widths, () => 'bold', terminal), ...body] : body, widths)
 }
 
 type StyleGetter = (columnIndex: number) => Style | undefined
@@ -93,25 +99,29 @@ function wrapCell(text: string, width: number): string[] {
 function splitToWidth(word: string, width: number): string[] {
   const lines: string[] = []
   for (const piece of splitAtPunctuation(word)) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + piece.length <= width) lines[lines.length - 1] = last + piece
+    const lastLine = lines.at(-1)
+    if (lastLine !== undefined && lastLine.length + piece.length <= width)
+      lines[lines.length - 1] = lastLine + piece
     else lines.push(piece)
   }
   return lines
 }
 
-/** Splits `olive@example.com` into `olive@` and `example.com`. */
+/**
+ * Splits a word after its punctuation characters, such as `olive@example.com` into `olive@` and
+ * `example.com`.
+ */
 const splitAtPunctuation = (word: string): string[] =>
   word.match(/[^-@/:_=,;]*[-@/:_=,;]+|[^-@/:_=,;]+/g) ?? [word]
 
 const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
 
-/** Splits a word for the second step of `fitWidths`. An id is not split, because users copy it. */
+/** Splits a word for the second step of `fitWidths`. A UUID is not split, because users copy it. */
 const splitUnlessUuid = (word: string): string[] => (uuid.test(word) ? [word] : splitAtPunctuation(word))
 
 /**
- * Renders rows of cells, which are arrays of lines. cli-table3 gets each line as a separate row, because it measures a
- * whole cell again for each of its lines: a cell of 4,000 characters took 15 s.
+ * Renders rows of cells, which are arrays of lines. Each line is a separate row of cli-table3, because
+ * cli-table3 measures a whole cell again for each of its lines: a cell of 4,000 characters took 15 s.
  */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
   const lines = rows.flatMap((cells) =>
@@ -146,7 +156,7 @@ function cellText<Row>(column: Column<Row>, row: Row, isNarrow = false): string 
   return value === null || value === undefined || value === '' ? '-' : clean(String(value))
 }
 
-/** Returns the width of a row without wrapped cells. `texts`: the texts of each column. */
+/** Returns the width of a row without wrapped cells. `texts` contains the texts of each column. */
 function naturalRowWidth(texts: readonly (readonly string[])[]): number {
   return texts.reduce((sum, each) => sum + maxTextWidth(each), 0) + columnGap * (texts.length - 1)
 }

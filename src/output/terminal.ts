@@ -38,7 +38,7 @@ export interface Sink {
   write(data: string | Uint8Array): void
   /** Resolves when the data has been handed to the system. Callers that write much data await it. */
   drain(): Promise<void>
-  /** The error of a failed write. That the reader closed the output is not an error. */
+  /** The error of a failed write. It is not set if the reader closed the output. */
   readonly failure?: Error | undefined
   /** Aborted when the reader has closed the output. */
   readonly closedSignal?: AbortSignal
@@ -100,21 +100,21 @@ export function redactedSink(sink: Sink, secrets: Secrets): Sink {
 }
 
 function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
-  const closed = new AbortController()
+  const closeController = new AbortController()
   let failure: Error | undefined
   // The listener of oclif throws every error other than EPIPE.
   stream.removeAllListeners('error')
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // The code is EPIPE if the reader of a pipe has closed it, and EIO if the terminal was closed.
     if (error.code !== 'EPIPE' && error.code !== 'EIO') failure = error
-    closed.abort()
+    closeController.abort()
   })
   return {
     write(data) {
-      if (!closed.signal.aborted) stream.write(data)
+      if (!closeController.signal.aborted) stream.write(data)
     },
     drain() {
-      if (closed.signal.aborted) return Promise.resolve()
+      if (closeController.signal.aborted) return Promise.resolve()
       // A failed write emits its error one turn of the event loop later.
       if (stream.writableLength === 0) return new Promise((resolve) => setImmediate(resolve))
       return new Promise((resolve) => {
@@ -124,7 +124,7 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     get failure() {
       return failure
     },
-    closedSignal: closed.signal,
+    closedSignal: closeController.signal,
     isTTY: isTerminal(stream),
     get columns() {
       // A terminal reports 0 if its size was never set.
@@ -137,7 +137,8 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
 }
 
 /**
- * Whether the stream is a terminal; otherwise Node omits `isTTY`. Loading node:tty would take 5 % of the start time.
+ * Returns true if the stream is a terminal. Node omits `isTTY` for other streams. Loading node:tty would take
+ * 5 % of the start time.
  */
 function isTerminal(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true
@@ -147,12 +148,13 @@ const barWidth = 20
 
 /** Returns `[#####---------------]` for 0.25. The bar is full only for 1 or more, and empty only for 0 or less. */
 export function progressBar(fraction: number): string {
-  const filled = fraction <= 0 ? 0 : Math.max(1, Math.floor(Math.min(1, fraction) * barWidth))
-  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`
+  const filledWidth = fraction <= 0 ? 0 : Math.max(1, Math.floor(Math.min(1, fraction) * barWidth))
+  return `[${'#'.repeat(filledWidth)}${'-'.repeat(barWidth - filledWidth)}]`
 }
 
 /**
- * Returns the progress line of a long job: a bar for the part that is done, a text, and the remaining time if known.
+ * Returns the progress line of a long job: a bar for the part that is done, a text, and the remaining time if
+ * it is known.
  */
 export function progressLine(fraction: number, text: string, secondsLeft?: number): string {
   const remaining = secondsLeft === undefined ? '' : `; ${formatDuration(secondsLeft)} left`
@@ -216,25 +218,26 @@ function wrapLine(line: string, columns: number): string {
 }
 
 /**
- * Wraps a line without a command. In an indented line the continuation is indented further, so that lists stay
- * readable. A number stays with its unit.
+ * Wraps a line without a command. In an indented line, the continuation is indented further, so that lists
+ * stay readable. A number is not separated from its unit.
  */
 function wrapSentence(line: string, columns: number): string {
   const [start = ''] = /^ */.exec(line) ?? []
   const text = joinUnits(line.slice(start.length))
-  const [first = '', ...rest] = wrapAnsi(text, columns - start.length).split('\n')
+  const [firstLine = '', ...otherLines] = wrapAnsi(text, columns - start.length).split('\n')
   const indent = start === '' ? '' : `${start}${continuationIndent}`
-  const continuation = rest.length === 0 ? [] : wrapAnsi(rest.join(' '), columns - indent.length).split('\n')
-  return separateUnits([start + first, ...continuation.map((each) => indent + each)].join('\n'))
+  const continuation =
+    otherLines.length === 0 ? [] : wrapAnsi(otherLines.join(' '), columns - indent.length).split('\n')
+  return separateUnits([start + firstLine, ...continuation.map((each) => indent + each)].join('\n'))
 }
 
-/** Splits a command into several lines that a shell joins again: each line but the last ends in a backslash. */
+/** Splits a command into several lines that a shell joins again. Each line but the last ends in a backslash. */
 function wrapCommand(command: string, columns: number): string {
   const lines: string[] = []
   let line = continuationIndent
   for (const word of splitCommand(command)) {
-    const next = line.trim() === '' ? `${line}${word}` : `${line} ${word}`
-    if (stringWidth(next) + 2 <= columns || line.trim() === '') line = next
+    const longerLine = line.trim() === '' ? `${line}${word}` : `${line} ${word}`
+    if (stringWidth(longerLine) + 2 <= columns || line.trim() === '') line = longerLine
     else {
       lines.push(`${line} \\`)
       line = `${continuationIndent}${continuationIndent}${word}`
@@ -248,9 +251,9 @@ function splitCommand(command: string): string[] {
   const words = command.match(/(?:'[^']*'|\\.|[^\s'])+/g) ?? []
   const parts: string[] = []
   for (const word of words) {
-    const last = parts.at(-1)
-    if (last !== undefined && /^--[\w-]+$/.test(last) && !word.startsWith('-'))
-      parts[parts.length - 1] = `${last} ${word}`
+    const lastPart = parts.at(-1)
+    if (lastPart !== undefined && /^--[\w-]+$/.test(lastPart) && !word.startsWith('-'))
+      parts[parts.length - 1] = `${lastPart} ${word}`
     else parts.push(word)
   }
   return parts

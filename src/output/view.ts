@@ -59,8 +59,8 @@ export type JsonOf<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
 
 /**
- * Returns JSON that is safe to print on a terminal: control characters and invisible characters that JSON.stringify
- * does not escape are escaped too, so that parsing gives the same value.
+ * Returns JSON that is safe to print on a terminal. Control characters and invisible characters that
+ * JSON.stringify does not escape are escaped too, so that parsing gives the same value.
  */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent)

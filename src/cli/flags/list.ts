@@ -23,8 +23,8 @@ export function listFormat(flags: Partial<ValuesOf<typeof listFlags>>): ListForm
 }
 
 /**
- * Parses --state, such as `rejected,unknown`. Returns undefined without the flag; throws a UsageError for an unknown
- * state.
+ * Parses --state, such as `rejected,unknown`. Returns undefined without the flag. Throws a UsageError for an
+ * unknown state.
  */
 export function parseRowStates(text: string | undefined): SubmissionState[] | undefined {
   return text?.split(',').map((part) => {
@@ -39,14 +39,14 @@ export function parseRowStates(text: string | undefined): SubmissionState[] | un
 const statesWithoutStatus = ['unknown', 'dropped', 'sending'] as const
 
 /**
- * Parses --status: a status of requests in any case, or the state of an order that has no status yet. Returns undefined
- * without the flag; throws a UsageError for an unknown status.
+ * Parses --status: a status of requests in upper or lower case, or the state of an order that has no status
+ * yet. Returns undefined without the flag. Throws a UsageError for an unknown status.
  */
 export function parseRequestStatus(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const allStatuses = [...requestStatuses.map((each) => each.toLowerCase()), ...statesWithoutStatus]
-  const wanted = text.trim().toLowerCase().replaceAll('-', '_')
-  if (allStatuses.includes(wanted)) return wanted
+  const status = text.trim().toLowerCase().replaceAll('-', '_')
+  if (allStatuses.includes(status)) return status
   throw new UsageError(`--status: unknown status "${text.slice(0, 40)}"`, {
     hint: `Statuses: ${allStatuses.join(', ')}`,
   })

@@ -10,7 +10,9 @@ export const defaultCountryFlag = Flags.string({
   helpValue: 'CC',
 })
 
-/** Flags for reading the columns of a batch file; the same for every command that reads one. */
+/**
+ * Flags for reading the columns of a batch file. Every command that reads a batch file has the same flags.
+ */
 export const columnFlags = {
   package: packageIdFlag({
     summary: 'Package to order (default: column package_id, or the setting "package")',
@@ -85,8 +87,8 @@ export function columnChoices({
 }
 
 /**
- * Flags that allow orders of people who were ordered before or are similar; the same for every command that orders from
- * a file.
+ * Flags that allow orders of people who were ordered before or are similar. Every command that orders from a
+ * file has the same flags.
  */
 export const allowFlags = {
   'allow-duplicate': Flags.boolean({

@@ -16,7 +16,7 @@ export const tlsFlags = {
   }),
 }
 
-/** Reads the files of `tlsFlags` as PEM text; undefined without the flags. */
+/** Reads the files of `tlsFlags` and returns their PEM text; undefined without the flags. */
 export async function readTlsFiles(
   { cwd }: Pick<Context, 'cwd'>,
   flags: { 'tls-cert': string | undefined; 'tls-key': string | undefined },
@@ -28,7 +28,10 @@ export async function readTlsFiles(
   return { cert, key: await readPem(resolve(cwd, keyFile), keyFile) }
 }
 
-/** Reads a PEM file with certificates; undefined without a file. `flag` is the flag for messages. */
+/**
+ * Reads a PEM file with certificates and returns its text; undefined without a file. `flag` is the name of
+ * the flag in messages.
+ */
 export async function readAuthority(
   { cwd }: Pick<Context, 'cwd'>,
   file: string | undefined,
@@ -47,14 +50,14 @@ export async function readAuthority(
   return text
 }
 
-async function readPem(path: string, typed: string): Promise<string> {
+async function readPem(path: string, typedPath: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new UsageError(`file not found: ${typed}`, { hint: 'Check the path.' })
+      throw new UsageError(`file not found: ${typedPath}`, { hint: 'Check the path.' })
     }
-    throw new IoError(`${typed} cannot be read`, {
+    throw new IoError(`${typedPath} cannot be read`, {
       hint: 'Give the name of a PEM file that you can read.',
       cause,
     })

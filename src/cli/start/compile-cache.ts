@@ -20,9 +20,11 @@ import { processEnvironment, runAtExit, processId } from '../../host/process.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
 /**
- * Sets up a cache of compiled code next to the store: a folder for this version, and a file for each command. Code that
- * another account could have written is never run, so there is no cache if another account owns a folder of the path or
- * may write to one. Errors are not reported, because they only make the start slower; doctor reports the cause.
+ * Sets up a cache of compiled code next to the store, with a folder for this version and a file for each
+ * command. Code that another account could have written is never run, so there is no cache if another account
+ * owns a folder of the path or may write to one. Errors are not reported, because they only make the start
+ * slower.
+ * `doctor` reports the cause.
  */
 export function useCompileCache(version: string, argv: readonly string[], root: string): void {
   try {
@@ -64,7 +66,7 @@ function removeOtherVersions(folder: string, version: string): void {
   }
 }
 
-/** Returns the command that the arguments name, such as `packages.list`, or `other` if they name none. */
+/** Returns the command that the arguments name, such as `packages.list`; `other` if they name none. */
 function commandNameOf(dist: string, argv: readonly string[]): string {
   for (let length = 3; length > 0; length -= 1) {
     const words = argv.slice(0, length)
@@ -81,7 +83,7 @@ interface LoadingModule {
   require(id: string): unknown
 }
 
-/** Node calls this method to compile and run a file. The cache replaces it. */
+/** Node calls this method to compile and run a file. The cache replaces the method. */
 const compileMethod = '_compile'
 
 type Compile = (this: LoadingModule, content: string, path: string, ...rest: unknown[]) => unknown
@@ -177,16 +179,16 @@ function writeCache(file: string, build: string, { whole, code }: CachedCode): v
     Buffer.alloc(padToWord(each.length) - each.length),
   ])
   try {
-    const temporary = `${file}.${processId()}`
+    const temporaryPath = `${file}.${processId()}`
     // A killed process with the same id may have left the file.
-    rmSync(temporary, { force: true })
-    const descriptor = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    rmSync(temporaryPath, { force: true })
+    const descriptor = openSync(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
     try {
       writeFileSync(descriptor, Buffer.concat([headerBytes, ...parts]), { flush: true })
     } finally {
       closeSync(descriptor)
     }
-    renameSync(temporary, file)
+    renameSync(temporaryPath, file)
   } catch {
     // The disk is full. Without the file, only the next start is slower.
   }

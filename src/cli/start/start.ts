@@ -12,15 +12,16 @@ import { internalError, main } from '../main.ts'
 
 /**
  * Returns a function that finds commands in a built `dist`, where `auth login` is the file `commands/auth/login.cjs`.
- * It returns undefined unless the arguments begin with the whole name of a command and do not ask for help. oclif then
- * interprets the arguments, for which it reads the flags of all commands and the plugins.
+ * The function returns undefined unless the arguments begin with the whole name of a command and do not ask for help.
+ * oclif then interprets the arguments, for which it reads the flags of all commands and the plugins.
  */
 export function createCommandFinder(dist: URL): (argv: readonly string[]) => BuiltCommand | undefined {
   const folder = new URL('commands/', dist)
   const load = createRequire(folder)
   return (argv) => {
-    const end = argv.indexOf('--')
-    if (argv.slice(0, end === -1 ? argv.length : end).some((arg) => helpFlags.has(arg))) return undefined
+    const endOfFlags = argv.indexOf('--')
+    if (argv.slice(0, endOfFlags === -1 ? argv.length : endOfFlags).some((arg) => helpFlags.has(arg)))
+      return undefined
     const words = leadingWords(argv)
     for (let length = words.length; length > 0; length -= 1) {
       const url = new URL(`${words.slice(0, length).join('/')}.cjs`, folder)
@@ -38,14 +39,17 @@ export function createCommandFinder(dist: URL): (argv: readonly string[]) => Bui
 
 const helpFlags = new Set(['--help', '-h'])
 
-/** Returns the arguments that may be words of a command's name. The longest name has three. */
+/** Returns the arguments that may be words of a command's name. The longest name has three words. */
 function leadingWords(argv: readonly string[]): string[] {
   const words = argv.slice(0, 3)
-  const end = words.findIndex((arg) => !/^[a-z][a-z-]*$/.test(arg))
-  return end === -1 ? words : words.slice(0, end)
+  const nameEnd = words.findIndex((arg) => !/^[a-z][a-z-]*$/.test(arg))
+  return nameEnd === -1 ? words : words.slice(0, nameEnd)
 }
 
-/** Whether oclif would read an argument after a command without arguments as a part of the command's name. */
+/**
+ * Returns true if oclif would read an argument after a command without arguments as a part of the command's
+ * name.
+ */
 function isWord(arg: string | undefined): boolean {
   return arg !== undefined && !arg.startsWith('-') && !arg.includes('=')
 }
@@ -54,13 +58,13 @@ function isLaunchable(command: Partial<LaunchableCommand>): command is Launchabl
   return command.launch !== undefined && command.args !== undefined
 }
 
-/** Sources of the built program by URL; empty until `pinProgramFiles` reads them. */
+/** Sources of the built program by URL. The map is empty until `pinProgramFiles` reads the sources. */
 const pinnedSources = new Map<string, Buffer>()
 
 /**
- * Reads every file of the built program once, and loads modules from these copies from then on: a long-running process
- * continues with its version after an upgrade, which replaces the files by others with different names. `dist` ends
- * with a slash.
+ * Reads every file of the built program once, and loads modules from these copies from then on. So a
+ * long-running process continues with its version after an upgrade, which replaces the files by others with
+ * different names. `dist` ends with a slash.
  */
 export function pinProgramFiles(dist: URL): void {
   if (pinnedSources.size > 0) return
@@ -86,15 +90,21 @@ export function pinProgramFiles(dist: URL): void {
   })
 }
 
-/** Whether a file of the program was read by `pinProgramFiles`, so that it can be loaded even if it was removed. */
+/**
+ * Returns true if `pinProgramFiles` has read a file of the program, so that it can be loaded even if it was
+ * removed.
+ */
 export function isPinned(file: URL): boolean {
   return pinnedSources.has(file.href)
 }
 
-/** A command that waits a second may wait for hours, and then need modules that it has not loaded yet. */
+/** A command that waits a second may wait for hours, and may then need modules that it has not loaded yet. */
 const minLongWaitMs = 1000
 
-/** Returns a clock that pins the program's files before each long wait, and else works like the machine's. */
+/**
+ * Returns a clock that pins the program's files before each long wait and otherwise works like the machine's
+ * clock.
+ */
 export function createPinningClock(pinCode: () => void): Clock {
   return {
     ...systemClock,
@@ -127,7 +137,7 @@ export function start(argv: readonly string[], root: string): Promise<number> {
   return main(argv, context, folder, { findBuiltCommand: createCommandFinder(dist) })
 }
 
-/** The secrets of this process that are known so far, for the text of a crash. */
+/** The secrets of this process that are known so far. They are redacted in the text of a crash. */
 const secrets = new Secrets()
 
 /** Returns the text that is printed for an error that nothing caught. */

@@ -32,8 +32,8 @@ import type { Control, Identity, Plan } from '../target.ts'
 const unknownKey = 'x'.repeat(32)
 
 /**
- * Calls every authenticated endpoint once and expects the status. The POST has an empty body, so that nothing is
- * ordered whatever the deployment does.
+ * Calls every authenticated endpoint once and returns a finding for each response with another status. The
+ * POST has an empty body, so that nothing is ordered whatever the deployment does.
  */
 export async function callEveryEndpoint(
   context: CaseContext,
@@ -55,7 +55,10 @@ export async function callEveryEndpoint(
   return answers.flatMap((answer) => expectStatus(answer, status))
 }
 
-/** Makes a test that calls every endpoint as each of several callers. Their names are descriptions for findings. */
+/**
+ * Returns a test that calls every endpoint as each of several callers. The names of the callers are their
+ * descriptions in findings.
+ */
 const callAsEach =
   (status: number, callers: (context: CaseContext) => Record<string, Partial<Identity>>): Run =>
   async (context) => {
@@ -69,18 +72,18 @@ const callAsEach =
 const emailsOf = ({ data }: Answer): string[] =>
   entriesOf(valueAt(data, 'users')).map((user) => String(valueAt(user, 'email')))
 
-/** Expects the requester's e-mail without regard to upper and lower case. */
+/** Returns a function that expects this requester's e-mail and ignores upper and lower case. */
 const expectRequester =
   (email: string) =>
   ({ data }: Answer): string[] => {
-    const got = valueAt(data, 'requester', 'email')
-    const lower = typeof got === 'string' ? got.toLowerCase() : got
-    return expectSame('requester.email', lower, email.toLowerCase())
+    const actualEmail = valueAt(data, 'requester', 'email')
+    const lowercaseEmail = typeof actualEmail === 'string' ? actualEmail.toLowerCase() : actualEmail
+    return expectSame('requester.email', lowercaseEmail, email.toLowerCase())
   }
 
 /**
- * Returns the calls with a key of another organisation, which must not reach data of this organisation, and a call
- * with the key of this organisation as a user of the other one.
+ * Returns the calls with a key of another organisation, which must not reach data of this organisation, and a
+ * call with the key of this organisation as a user of the other one.
  */
 async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
   const { probe, target } = context
@@ -89,8 +92,8 @@ async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
   const ownPackages = await readPackages(context)
   const foreignList = await probe.get('/v1/packages', { identity, note })
   const foreignIds = new Set(packagesIn(foreignList).map(({ id }) => id))
-  const ownOnly = ownPackages.filter(({ id }) => !foreignIds.has(id)).slice(0, 1)
-  const mixed = {
+  const ownOnlyPackages = ownPackages.filter(({ id }) => !foreignIds.has(id)).slice(0, 1)
+  const mixedCaller = {
     identity: { ...identity, apiKey: target.apiKey },
     note: 'as a user of another organisation',
   }
@@ -99,23 +102,23 @@ async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
       emailsOf(answer).includes(target.userEmail),
       `${answer.label}: a user of our organisation is in the list`,
     )
-  const requests: Expectations = [
+  const calls: Expectations = [
     ...expectStatus(foreignList, 200),
-    ...ownOnly.map(({ id }): ExpectedCall => ({
+    ...ownOnlyPackages.map(({ id }): ExpectedCall => ({
       get: `/v1/packages/${id}/schema`,
       identity,
       note,
       expect: [403, 404],
     })),
-    { get: '/v1/users', ...mixed, expect: 403 },
+    { get: '/v1/users', ...mixedCaller, expect: 403 },
     { get: '/v1/users', identity, note, expect: expectNotListed },
   ]
-  if (!context.canCreate) return requests
+  if (!context.canCreate) return calls
   const { requestId, body } = await orderPlain(context)
-  const read: ExpectedCall = { get: `/v1/requests/${requestId}`, identity, note, expect: 404 }
+  const readCall: ExpectedCall = { get: `/v1/requests/${requestId}`, identity, note, expect: 404 }
   return [
-    ...requests,
-    read,
+    ...calls,
+    readCall,
     ...itemsIf<ExpectedCall>(!foreignIds.has(body.package_id), {
       order: body,
       identity,
@@ -125,7 +128,9 @@ async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
   ]
 }
 
-/** Returns a valid order as another user of the organisation, for a package that this user sees. */
+/**
+ * Returns the call that orders an ACTIVE package as another user of the organisation who sees the package.
+ */
 async function orderAs(
   context: CaseContext,
   identity: Identity,
@@ -171,9 +176,9 @@ export const accessCases: readonly Case[] = [
     'versioning.prefix': [
       'The version is carried in the URL path prefix: /v1/ for this version, later versions use /v2/ and so on.',
       async ({ probe }) => {
-        const unversioned = await probe.get('/ping', { identity: {}, note: 'without the version prefix' })
-        const isAnswered = unversioned.status === 200 && valueAt(unversioned.json, 'status_message') === 'ok'
-        return itemsIf(isAnswered, `${unversioned.label}: the service answers where no version is named`)
+        const answer = await probe.get('/ping', { identity: {}, note: 'without the version prefix' })
+        const isAnswered = answer.status === 200 && valueAt(answer.json, 'status_message') === 'ok'
+        return itemsIf(isAnswered, `${answer.label}: the service answers where no version is named`)
       },
     ],
   }),
@@ -218,14 +223,14 @@ export const accessCases: readonly Case[] = [
     'authentication.opaque-key': [
       'API keys are 32-character opaque values. They are generated by an organisation Owner in the organisation settings, shown only once; generating a new key revokes the previous one.',
       ({ target: { apiKey, userEmail } }) => {
-        const swapped = apiKey.replaceAll(/[a-z]/gi, (letter) =>
+        const swappedKey = apiKey.replaceAll(/[a-z]/gi, (letter) =>
           letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
         )
-        const identity = { apiKey: swapped, userEmail }
+        const identity = { apiKey: swappedKey, userEmail }
         const note = 'with upper and lower case of the key swapped'
         return [
           ...itemsIf(apiKey.length !== 32, `the key is ${apiKey.length} characters long`),
-          ...itemsIf<ExpectedCall>(swapped !== apiKey, { get: '/v1/users', identity, note, expect: 401 }),
+          ...itemsIf<ExpectedCall>(swappedKey !== apiKey, { get: '/v1/users', identity, note, expect: 401 }),
         ]
       },
     ],
@@ -315,14 +320,17 @@ export const roleCases = casesAbout('Authentication', 'create', {
   ],
 })
 
-/** Returns a function of the control. The case is not testable without it: only sandboxes have a control. */
+/**
+ * Returns a function of the control. Throws a NotTestableError without it, because only sandboxes have a
+ * control.
+ */
 function requireControl<K extends keyof Control>(
   { control }: CaseContext,
-  part: K,
-  what: string,
+  functionName: K,
+  limitation: string,
 ): NonNullable<Control[K]> {
-  const value = control[part]
-  requireTestable(value !== undefined && value !== null, `${what} on a sandbox, with --control`)
+  const value = control[functionName]
+  requireTestable(value !== undefined && value !== null, `${limitation} on a sandbox, with --control`)
   return value
 }
 
@@ -343,8 +351,8 @@ const planRule =
   '403 | User not an active member of the organisation; or the organisation has insufficient credits, an expired trial, or an inactive subscription.'
 
 /**
- * Cases that change the organisation's plan, its users or its key. They run last, because some changes cannot be
- * undone.
+ * Cases that change the organisation's plan, its users or its key. They run last, because some of the changes
+ * cannot be undone.
  */
 export const userStatusCases: readonly Case[] = [
   ...casesAbout('POST /v1/requests', 'control', {

@@ -31,7 +31,7 @@ const isPdf = (answer: Answer): boolean =>
 
 type FindFault = (answer: Answer) => string | undefined
 
-/** Returns a finding per faulty response. */
+/** Returns a finding for each faulty response. */
 const findingsOf = (answers: readonly Answer[], findFault: FindFault): string[] =>
   answers.flatMap((answer) => {
     const finding = findFault(answer)
@@ -43,7 +43,7 @@ const testEachAnswer =
   async (context) =>
     findingsOf(await collectAnswers(context), findFault)
 
-/** As `testEachAnswer`, but without PDF responses, which have no envelope. */
+/** Returns a test of all responses but PDF responses, which have no envelope. */
 const testEachJsonAnswer = (findFault: FindFault): Run =>
   testEachAnswer((answer) => (isPdf(answer) ? undefined : findFault(answer)))
 
@@ -69,8 +69,10 @@ export const answerCases: readonly Case[] = [
       'All JSON responses are wrapped as `{data, status_message, message}`.',
       testEachJsonAnswer(({ json }) => {
         if (!isObject(json)) return 'the body is not a JSON object'
-        const missing = ['data', 'status_message', 'message'].filter((name) => !Object.hasOwn(json, name))
-        return missing.length === 0 ? undefined : `the envelope lacks ${missing.join(', ')}`
+        const missingNames = ['data', 'status_message', 'message'].filter(
+          (name) => !Object.hasOwn(json, name),
+        )
+        return missingNames.length === 0 ? undefined : `the envelope lacks ${missingNames.join(', ')}`
       }),
     ],
   }),
@@ -85,10 +87,10 @@ export const answerCases: readonly Case[] = [
     'answers.status-message': [
       'status_message | string | informational, ok, redirect, client_error or server_error. Consistent with the HTTP status (for example 404 always client_error).',
       testEachJsonAnswer(({ status, json }) => {
-        const [got, expected] = [valueAt(json, 'status_message'), statusMessage(status)]
-        return got === expected
+        const [actual, expected] = [valueAt(json, 'status_message'), statusMessage(status)]
+        return actual === expected
           ? undefined
-          : `expected the status_message ${expected}, got ${formatValue(got)}`
+          : `expected the status_message ${expected}, got ${formatValue(actual)}`
       }),
     ],
     'answers.message': [
@@ -109,24 +111,26 @@ export const answerCases: readonly Case[] = [
         return Object.entries(cacheHeaders).flatMap(([name, value]) => {
           const valueOf = (answer: Answer) => answer.header(name)?.trim().toLowerCase()
           const findings = findingsOf(answers, (answer) => {
-            const got = valueOf(answer)
-            return splitDirectives(got).includes(value)
+            const actual = valueOf(answer)
+            return splitDirectives(actual).includes(value)
               ? undefined
-              : `expected ${name}: ${value}, got ${got ?? 'none'}`
+              : `expected ${name}: ${value}, got ${actual ?? 'none'}`
           })
-          const withMore = answers
+          const longerValues = answers
             .map(valueOf)
-            .filter((got) => got !== value && splitDirectives(got).includes(value))
-          return findings.concat(withMore.map((got) => advise(`${name} says more than ${value}: ${got}`)))
+            .filter((actual) => actual !== value && splitDirectives(actual).includes(value))
+          return findings.concat(
+            longerValues.map((actual) => advise(`${name} says more than ${value}: ${actual}`)),
+          )
         })
       },
     ],
     'answers.content-type': [
       'Content type | application/json (except PDF downloads)',
       testEachJsonAnswer((answer) => {
-        const got = answer.header('content-type') ?? 'none'
+        const actual = answer.header('content-type') ?? 'none'
         const isJson = answer.mediaType === 'application/json'
-        return isJson ? undefined : `expected Content-Type application/json, got ${got}`
+        return isJson ? undefined : `expected Content-Type application/json, got ${actual}`
       }),
     ],
   }),
@@ -147,12 +151,12 @@ export const answerCases: readonly Case[] = [
     'answers.retry-after': [
       '429 | Throttled; Retry-After header present.',
       async (context) => {
-        const throttled = (await collectAnswers(context)).filter(({ status }) => status === 429)
-        requireTestable(throttled.length > 0, 'no call was throttled: add --use-up-quota')
-        return throttled
+        const throttledAnswers = (await collectAnswers(context)).filter(({ status }) => status === 429)
+        requireTestable(throttledAnswers.length > 0, 'no call was throttled: add --use-up-quota')
+        return throttledAnswers
           .map((answer) => [answer.label, answer.header('retry-after') ?? 'none'] as const)
           .filter(([, seconds]) => !/^[1-9]\d*$/.test(seconds))
-          .map(([label, got]) => `${label}: expected a Retry-After in seconds, got ${got}`)
+          .map(([label, actual]) => `${label}: expected a Retry-After in seconds, got ${actual}`)
       },
     ],
   }),

@@ -27,7 +27,7 @@ import { followUsual } from '../journey.ts'
 import { object, oneOf, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
-/** Makes a test whose calls vary an order that was accepted. */
+/** Returns a test whose calls vary an order that was accepted. */
 const testFromAccepted =
   (makeCalls: (body: Body, context: CaseContext) => Expectations | Promise<Expectations>): Run =>
   async (context) =>
@@ -35,12 +35,15 @@ const testFromAccepted =
 
 const recipientNames = ['first_name', 'last_name', 'email', 'phone'] as const
 
-function omit<T extends object>(whole: T, name: keyof T): Partial<T> {
-  const { [name]: _omitted, ...rest } = whole
-  return rest as Partial<T>
+function omit<T extends object>(value: T, name: keyof T): Partial<T> {
+  const { [name]: _omitted, ...remaining } = value
+  return remaining as Partial<T>
 }
 
-/** Return a call that must be accepted, and a call that must be refused with a 400 that names one of the paths. */
+/**
+ * The first function returns a call that must be accepted. The second returns a call that must be refused
+ * with a 400 that names one of the paths.
+ */
 const expectAccepted = (note: string, order: unknown) => ({ order, note, expect: 201 })
 const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
   order,
@@ -49,8 +52,8 @@ const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
 })
 
 /**
- * Returns the response to an order. Rethrows a refusal for the order's content or the plan, since that is not a
- * breach.
+ * Returns the response to an order. Rethrows the error if the order was refused for its content or for the
+ * organisation's plan, since that is not a breach.
  */
 async function orderAnswer(context: CaseContext): Promise<Answer> {
   try {
@@ -135,9 +138,13 @@ export const createCases: readonly Case[] = [
         const pack = await requirePackage(context, 'INACTIVE')
         const order = await buildBody(context, pack, recipient)
         // If the schema of the package cannot be read, the body may also lack required fields.
-        const isRead = (await readSchema(context, pack.id)).status === 200
+        const isSchemaReadable = (await readSchema(context, pack.id)).status === 200
         return [
-          { order, note: 'for an INACTIVE package', expect: isRead ? expectRefusal('package_id') : 400 },
+          {
+            order,
+            note: 'for an INACTIVE package',
+            expect: isSchemaReadable ? expectRefusal('package_id') : 400,
+          },
         ]
       },
     ],
@@ -203,11 +210,11 @@ export const createRefusalCases: readonly Case[] = [
     'create.invalid-json': [
       status400Rule,
       testFromAccepted((body) => {
-        const sent = JSON.stringify(body)
+        const text = JSON.stringify(body)
         return [
-          { order: sent.slice(0, -1), note: 'with its last brace missing', expect: 400 },
+          { order: text.slice(0, -1), note: 'with its last brace missing', expect: 400 },
           { order: '', note: 'with no body', expect: 400 },
-          { order: `${sent}}`, note: 'with a brace too many', expect: 400 },
+          { order: `${text}}`, note: 'with a brace too many', expect: 400 },
           { order: '[]', note: 'with an array for a body', expect: 400 },
           { order: 'null', note: 'with null for a body', expect: 400 },
         ]
@@ -232,40 +239,43 @@ export const createRefusalCases: readonly Case[] = [
       packageIdRule,
       testFromAccepted((body) => {
         const id = body.package_id
-        const inPackage = (note: string, package_id: unknown) =>
+        const refusePackageId = (note: string, package_id: unknown) =>
           expectRefused(note, { ...body, package_id }, 'package_id')
-        const inRecipient = (note: string, name: string, value: unknown) =>
+        const refuseRecipient = (note: string, name: string, value: unknown) =>
           expectRefused(note, withRecipient(body, { [name]: value }), `recipient.${name}`)
         return [
-          inPackage('with package_id as text', String(id)),
-          inPackage('with a fraction in package_id', id + 0.5),
-          inPackage('with package_id null', null),
+          refusePackageId('with package_id as text', String(id)),
+          refusePackageId('with a fraction in package_id', id + 0.5),
+          refusePackageId('with package_id null', null),
           expectRefused('with recipient as an array', { ...body, recipient: [] }, ...recipientPaths),
           expectRefused('with recipient null', { ...body, recipient: null }, ...recipientPaths),
-          inRecipient('with a number for a first name', 'first_name', 7),
-          inRecipient('with null for a last name', 'last_name', null),
-          inRecipient('with an array for an e-mail', 'email', []),
-          inRecipient('with a number for a phone', 'phone', 61_491_570_006),
+          refuseRecipient('with a number for a first name', 'first_name', 7),
+          refuseRecipient('with null for a last name', 'last_name', null),
+          refuseRecipient('with an array for an e-mail', 'email', []),
+          refuseRecipient('with a number for a phone', 'phone', 61_491_570_006),
         ]
       }),
     ],
     'create.email': [
       emailRule,
       testFromAccepted((body) =>
-        ['', 'jane', 'jane@', '@example.com', 'jane example@example.com', 'jane@@example.com'].map((wrong) =>
-          expectRefused(
-            `with the e-mail "${wrong}"`,
-            withRecipient(body, { email: wrong }),
-            'recipient.email',
-          ),
+        ['', 'jane', 'jane@', '@example.com', 'jane example@example.com', 'jane@@example.com'].map((email) =>
+          expectRefused(`with the e-mail "${email}"`, withRecipient(body, { email }), 'recipient.email'),
         ),
       ),
     ],
     'create.phone': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       testFromAccepted((body) => {
-        const wrong = ['', '0491570006', '61491570006', '+61 491 570 006', '+61491-570-006', '+0491570006']
-        return [...wrong, '+6149157000a', '+4912345678901234'].map((phone) =>
+        const wrongPhones = [
+          '',
+          '0491570006',
+          '61491570006',
+          '+61 491 570 006',
+          '+61491-570-006',
+          '+0491570006',
+        ]
+        return [...wrongPhones, '+6149157000a', '+4912345678901234'].map((phone) =>
           expectRefused(`with the phone "${phone}"`, withRecipient(body, { phone }), 'recipient.phone'),
         )
       }),
@@ -273,7 +283,7 @@ export const createRefusalCases: readonly Case[] = [
   }),
 ]
 
-/** Path of the tested entry, which is always the first. */
+/** Path of the tested entry, which is always the first one. */
 const firstEntryPath = 'additional_information[0]'
 
 /** A body that was accepted and has an entry of additional_information with required fields. */
@@ -292,11 +302,11 @@ const testWithInformation =
   async (context) => {
     const { body } = (await followUsual(context)).order
     const sentEntries = body.additional_information ?? []
-    const [entry, ...others] = sentEntries
+    const [entry, ...otherEntries] = sentEntries
     requireTestable(entry !== undefined, 'the ordered package needs no additional information')
-    const withFirstEntry = (other: unknown): object => ({
+    const withFirstEntry = (firstEntry: unknown): object => ({
       ...body,
-      additional_information: [other, ...others],
+      additional_information: [firstEntry, ...otherEntries],
     })
     return makeCalls({ body, sentEntries, entry, withFirstEntry }, context)
   }
@@ -327,18 +337,19 @@ export const createInformationCases: readonly Case[] = [
     'create.information-form': [
       fieldValuesRule,
       testWithInformation(({ body, entry, withFirstEntry }) => {
-        const { code: known, fields } = entry
-        // An entry without its code also means that the required entry is missing; the message may name either.
-        const others = [firstEntryPath, 'additional_information', ...fieldPaths(entry, firstEntryPath)]
-        const expectEntryRefused = (note: string, name: string, sent: object) =>
-          expectRefused(note, withFirstEntry(sent), `${firstEntryPath}.${name}`, ...others)
+        const { code, fields } = entry
+        // An entry without its code also means that the required entry is missing, so the message may name
+        // either.
+        const otherPaths = [firstEntryPath, 'additional_information', ...fieldPaths(entry, firstEntryPath)]
+        const expectEntryRefused = (note: string, name: string, changedEntry: object) =>
+          expectRefused(note, withFirstEntry(changedEntry), `${firstEntryPath}.${name}`, ...otherPaths)
         const notArray = { ...body, additional_information: {} }
         return [
           expectRefused('with an object for additional_information', notArray, 'additional_information'),
           expectEntryRefused('without a code', 'code', { fields }),
           expectEntryRefused('with a number for a code', 'code', { code: 7, fields }),
-          expectEntryRefused('without fields', 'fields', { code: known }),
-          expectEntryRefused('with an array for fields', 'fields', { code: known, fields: [] }),
+          expectEntryRefused('without fields', 'fields', { code }),
+          expectEntryRefused('with an array for fields', 'fields', { code, fields: [] }),
           expectEntryRefused('with an unknown code', 'code', { code: 'no_such_check', fields }),
         ]
       }),
@@ -347,9 +358,9 @@ export const createInformationCases: readonly Case[] = [
       codeRule,
       testWithInformation(({ body, sentEntries, entry }) => {
         const order = { ...body, additional_information: [...sentEntries, entry] }
-        const last = `additional_information[${sentEntries.length}]`
+        const lastPath = `additional_information[${sentEntries.length}]`
         const note = `with the code ${entry.code} twice`
-        return [expectRefused(note, order, `${last}.code`, last, 'additional_information')]
+        return [expectRefused(note, order, `${lastPath}.code`, lastPath, 'additional_information')]
       }),
     ],
   }),
@@ -398,11 +409,13 @@ export const createInformationCases: readonly Case[] = [
           return Object.entries(definitions ?? {}).flatMap(([name, definition]) => {
             const type = valueAt(definition, 'type')
             return (wrongValues.get(type) ?? []).map((value) => {
-              const changed = { code: entry.code, fields: { ...entry.fields, [name]: value } }
-              const all = sentEntries.map((each) => (each.code === entry.code ? changed : each))
+              const changedEntry = { code: entry.code, fields: { ...entry.fields, [name]: value } }
+              const changedEntries = sentEntries.map((each) =>
+                each.code === entry.code ? changedEntry : each,
+              )
               const note = `with ${entry.code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
               const path = `additional_information[${index}].fields.${name}`
-              return expectRefused(note, { ...body, additional_information: all }, path)
+              return expectRefused(note, { ...body, additional_information: changedEntries }, path)
             })
           })
         })
@@ -417,8 +430,8 @@ export const createFormCases: readonly Case[] = [
     'create.valid-emails': [
       emailRule,
       testFromAccepted((body) =>
-        ['first.last@sub.example.com', 'o-neil_7@example.co.uk'].map((valid) =>
-          expectAccepted(`with the e-mail ${valid}`, withRecipient(body, { email: valid })),
+        ['first.last@sub.example.com', 'o-neil_7@example.co.uk'].map((email) =>
+          expectAccepted(`with the e-mail ${email}`, withRecipient(body, { email })),
         ),
       ),
     ],
@@ -427,13 +440,13 @@ export const createFormCases: readonly Case[] = [
     'create.kept-as-sent': [
       'recipient | object | first_name, last_name, email, phone (strings).',
       testFromAccepted(async (body, context) => {
-        const sent = { first_name: 'Zoë Ngọc', last_name: 'O’Brien-Łęcka 王' }
-        const order = { ...body, recipient: { ...body.recipient, ...sent } }
+        const names = { first_name: 'Zoë Ngọc', last_name: 'O’Brien-Łęcka 王' }
+        const order = { ...body, recipient: { ...body.recipient, ...names } }
         const answer = await sendOrder(context, order, { note: 'with names beyond ASCII' })
         const id = acceptedId(answer)
         if (id === undefined) return expectStatus(answer, 201)
         const { data } = await context.probe.get(`/v1/requests/${id}`)
-        return Object.entries(sent).flatMap(([name, value]) =>
+        return Object.entries(names).flatMap(([name, value]) =>
           expectSame(`recipient.${name}`, valueAt(data, 'recipient', name), value),
         )
       }),
@@ -521,8 +534,8 @@ export const createFormCases: readonly Case[] = [
         })
         const id = body.package_id
         return [
-          ...[true, [id], { id }, ''].map((wrong) => withId(wrong, expectRefusal('package_id'))),
-          ...[0, -1].map((wrong) => withId(wrong, [400, 404])),
+          ...[true, [id], { id }, ''].map((invalidId) => withId(invalidId, expectRefusal('package_id'))),
+          ...[0, -1].map((invalidId) => withId(invalidId, [400, 404])),
         ]
       }),
     ],

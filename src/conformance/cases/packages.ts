@@ -48,25 +48,28 @@ const packageShape = object({
 
 const sortedIds = (all: readonly ListedPackage[]): number[] => all.map(({ id }) => id).sort((a, b) => a - b)
 
-/** Expects exactly these packages in the response. */
+/** Returns a function that expects exactly these packages in the response. */
 const expectPackages =
   (expected: readonly ListedPackage[]) =>
   (answer: Answer): string[] => {
-    const wrong = expectStatus(answer, 200)
-    if (wrong.length > 0) return wrong
-    const [got, wanted] = [sortedIds(packagesIn(answer)).join(', '), sortedIds(expected).join(', ')]
-    return itemsIf(got !== wanted, `${answer.label}: expected the packages [${wanted}], got [${got}]`)
+    const statusFindings = expectStatus(answer, 200)
+    if (statusFindings.length > 0) return statusFindings
+    const [actual, expectedIds] = [sortedIds(packagesIn(answer)).join(', '), sortedIds(expected).join(', ')]
+    return itemsIf(
+      actual !== expectedIds,
+      `${answer.label}: expected the packages [${expectedIds}], got [${actual}]`,
+    )
   }
 
-/** Returns a package that the first user sees and the second does not, an ACTIVE one if possible. */
+/** Returns a package that the first user sees and the second user does not, preferably an ACTIVE one. */
 async function findHiddenPackage(context: CaseContext) {
   const identity = requireSecondUser(context)
   const secondList = await context.once('packages of the second user', () =>
     context.probe.get('/v1/packages', { identity, note: 'as the second user' }),
   )
   const visibleIds = sortedIds(packagesIn(secondList))
-  const missing = (await readPackages(context)).filter(({ id }) => !visibleIds.includes(id))
-  const hidden = missing.find(({ status }) => status === 'ACTIVE') ?? missing[0]
+  const hiddenPackages = (await readPackages(context)).filter(({ id }) => !visibleIds.includes(id))
+  const hidden = hiddenPackages.find(({ status }) => status === 'ACTIVE') ?? hiddenPackages[0]
   requireTestable(
     hidden !== undefined,
     'both users see the same packages: --second-user takes one with fewer',
@@ -100,10 +103,10 @@ export const packageCases: readonly Case[] = [
     'packages.filter-status': [
       statusFilterRule,
       async (context) => {
-        const all = await readPackages(context)
+        const packages = await readPackages(context)
         return ['active', 'inactive', 'disabled'].map((status) => ({
           get: `/v1/packages?status=${status}`,
-          expect: expectPackages(all.filter((each) => each.status.toLowerCase() === status)),
+          expect: expectPackages(packages.filter((each) => each.status.toLowerCase() === status)),
         }))
       },
     ],
@@ -117,21 +120,22 @@ export const packageCases: readonly Case[] = [
     'packages.filter-id': [
       'id | integer | No | Filter by package ID.',
       async (context) => {
-        const [first] = await readPackages(context)
+        const [pack] = await readPackages(context)
         const calls: ExpectedCall[] = [
           { get: `/v1/packages?id=${await unusedPackageId(context)}`, expect: expectPackages([]) },
           // 400 is documented for an unsupported status alone: for an id that is not a number, 200 with no
           // package or with all is allowed too.
           { get: '/v1/packages?id=first', expect: [200, 400] },
         ]
-        if (first === undefined) return calls
-        const [matching, other] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
-        const ownStatus = first.status === 'DISABLED' ? 'disabled' : matching
+        if (pack === undefined) return calls
+        const [ownFilter, otherFilter] =
+          pack.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
+        const ownStatus = pack.status === 'DISABLED' ? 'disabled' : ownFilter
         return [
           ...calls,
-          { get: `/v1/packages?id=${first.id}`, expect: expectPackages([first]) },
-          { get: `/v1/packages?id=${first.id}&status=${ownStatus}`, expect: expectPackages([first]) },
-          { get: `/v1/packages?id=${first.id}&status=${other}`, expect: expectPackages([]) },
+          { get: `/v1/packages?id=${pack.id}`, expect: expectPackages([pack]) },
+          { get: `/v1/packages?id=${pack.id}&status=${ownStatus}`, expect: expectPackages([pack]) },
+          { get: `/v1/packages?id=${pack.id}&status=${otherFilter}`, expect: expectPackages([]) },
         ]
       },
     ],
@@ -172,7 +176,7 @@ export const packageCases: readonly Case[] = [
   }),
 ]
 
-/** Most packages whose schemas are read. */
+/** Maximum number of packages whose schemas are read. */
 const maxSchemas = 12
 
 /**
@@ -209,21 +213,21 @@ const schemaShape = object({
   }),
 })
 
-/** Reads the schemas of the packages; those that cannot be read are left out. */
+/** Returns the packages whose schemas can be read, with the schemas. */
 async function readSchemas(context: CaseContext): Promise<[pack: ListedPackage, data: unknown][]> {
-  const found: [ListedPackage, unknown][] = []
+  const schemas: [ListedPackage, unknown][] = []
   for (const pack of (await readPackages(context)).slice(0, maxSchemas)) {
     const { status, data } = await readSchema(context, pack.id)
-    if (status === 200) found.push([pack, data])
+    if (status === 200) schemas.push([pack, data])
   }
-  requireTestable(found.length > 0, 'no schema could be read')
-  return found
+  requireTestable(schemas.length > 0, 'no schema could be read')
+  return schemas
 }
 
 const informationIn = (data: unknown): unknown[] =>
   entriesOf(valueAt(data, 'fields', 'additional_information'))
 
-/** Makes a test that returns findings about each schema. */
+/** Returns a test that returns findings about each schema. */
 const testEachSchema =
   (findFaults: (data: unknown, pack: ListedPackage) => string[]): Run =>
   async (context) =>
@@ -231,13 +235,13 @@ const testEachSchema =
       findFaults(data, pack).map((finding) => `schema ${pack.id} ${finding}`),
     )
 
-/** Returns a schema with its entries sorted, for comparison. */
+/** Returns a schema with its entries sorted, so that two schemas can be compared. */
 function withSortedEntries(data: unknown): unknown {
-  const sorted = informationIn(data)
+  const sortedEntries = informationIn(data)
     .map((entry) => sortedJson(entry) ?? '')
     .sort()
-  const { fields, ...rest } = isObject(data) ? data : { fields: undefined }
-  return { ...rest, recipient: valueAt(fields, 'recipient'), additional_information: sorted }
+  const { fields, ...otherFields } = isObject(data) ? data : { fields: undefined }
+  return { ...otherFields, recipient: valueAt(fields, 'recipient'), additional_information: sortedEntries }
 }
 
 const entryPerCheckRule =
@@ -248,12 +252,12 @@ export const schemaCases: readonly Case[] = [
     'schema.readable': [
       'Response 200: data = Package schema.',
       async (context) => {
-        const active = (await readPackages(context))
+        const activePackages = (await readPackages(context))
           .filter(({ status }) => status === 'ACTIVE')
           .slice(0, maxSchemas)
-        requireTestable(active.length > 0, 'this user sees no ACTIVE package here')
+        requireTestable(activePackages.length > 0, 'this user sees no ACTIVE package here')
         const findings: string[] = []
-        for (const { id } of active) {
+        for (const { id } of activePackages) {
           const answer = await readSchema(context, id)
           const idFindings = expectSame(`id of ${answer.label}`, valueAt(answer.data, 'id'), id)
           findings.push(...expectStatus(answer, 200), ...idFindings)
@@ -315,7 +319,8 @@ export const schemaCases: readonly Case[] = [
         (await readSchemas(context)).slice(0, 3).map(([{ id }, data]) => ({
           get: `/v1/packages/${id}/schema`,
           note: 'read again',
-          expect: (again) => expectSame(again.label, withSortedEntries(again.data), withSortedEntries(data)),
+          expect: (answer) =>
+            expectSame(answer.label, withSortedEntries(answer.data), withSortedEntries(data)),
         })),
     ],
   }),

@@ -18,7 +18,7 @@ import type { CaseContext } from '../case-context.ts'
 interface ReportUrl {
   kind: 'background' | 'referee'
   url: string
-  /** Path of the report that the document defines. */
+  /** Path of the report according to the document. */
   path: string
 }
 
@@ -50,10 +50,10 @@ async function readReports(context: CaseContext): Promise<{ answer: Answer; repo
 /** Returns the signed URLs of two reads of the completed request. */
 export async function readUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
   const path = `/v1/requests/${(await requireCompletedJourney(context)).order.requestId}`
-  const first = reportUrls((await context.probe.get(path)).data)
+  const firstReports = reportUrls((await context.probe.get(path)).data)
   // Tokens may differ only by their time in seconds, so the second read is a second later.
   await context.pace.pause(1100)
-  return [first, reportUrls((await context.probe.get(path)).data)]
+  return [firstReports, reportUrls((await context.probe.get(path)).data)]
 }
 
 async function requireUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
@@ -71,14 +71,15 @@ async function readReportOfEachKind(context: CaseContext): Promise<ReportUrl[]> 
   return kinds.flatMap((kind) => reports.find((each) => each.kind === kind) ?? [])
 }
 
-/** Makes a test that calls a report of each kind from a new read. */
+/** Returns a test that calls a report of each kind from a new read. */
 const testEachKind =
   (makeCalls: (report: ReportUrl, context: CaseContext) => ExpectedCall[]): Run =>
   async (context) =>
     (await readReportOfEachKind(context)).flatMap((report) => makeCalls(report, context))
 
 /**
- * Returns the call of a signed URL without headers; not testable if the URL has another host, which is never called.
+ * Returns the call of a signed URL without headers. Throws a NotTestableError if the URL has another host,
+ * which is never called.
  */
 function callByToken(
   context: CaseContext,
@@ -93,7 +94,7 @@ function callByToken(
 
 const tokenOf = (url = ''): string => (url === '' ? '' : (new URL(url).searchParams.get('t') ?? ''))
 
-/** Returns a call with a token and no other credentials that must be refused. */
+/** Returns a call with a token and no other credentials. The call must be refused. */
 const expectTokenRefused = (path: string, token: string, note: string): ExpectedCall => ({
   get: `${path}?t=${encodeURIComponent(token)}`,
   identity: {},
@@ -101,21 +102,21 @@ const expectTokenRefused = (path: string, token: string, note: string): Expected
   expect: 401,
 })
 
-/** Returns invalid tokens, made from a valid one. */
+/** Returns invalid tokens that are made from a valid one, each with a description. */
 function spoilToken(token: string): [token: string, note: string][] {
   const last = token.at(-1) === 'A' ? 'B' : 'A'
   const first = token.startsWith('z') ? 'y' : 'z'
   return [
     ['invalid', 'that is not a token'],
     ['', 'that is empty'],
-    // Base64 padding at the end is removed first, since a token without it may be valid.
+    // Base64 padding at the end is removed first, since a token without its padding may be valid.
     [token.replace(/(?<!=)=+$/, '').slice(0, -1), 'that lacks its last character'],
     [`${token.slice(0, -2)}${last}${last}`, 'whose end was changed'],
     [`${first}${token.slice(1)}`, 'whose start was changed'],
   ]
 }
 
-/** Returns calls of reports that a check of the other type would have. */
+/** Returns the calls of reports that only a check of the other type would have. */
 async function callWrongKinds(context: CaseContext): Promise<Expectations> {
   const { answer, reports } = await readReports(context)
   const reference = checksOf(answer.data).find((check) => valueAt(check, 'type') === 'reference')
@@ -142,11 +143,11 @@ async function testTokenLife(context: CaseContext): Promise<Expectations> {
     context.pace.isManual,
     'it takes an hour: the clock is only moved on a sandbox, with --control',
   )
-  const issued = await readReportOfEachKind(context)
+  const issuedReports = await readReportOfEachKind(context)
   const callReports = (note: string, expect: ExpectedCall['expect']) =>
     collectFindings(
       context,
-      issued.map((report) => callByToken(context, report, note, expect)),
+      issuedReports.map((report) => callByToken(context, report, note, expect)),
     )
   await context.pace.pause(3_590_000)
   const beforeExpiry = await callReports('10 seconds before the token expires', expectPdf)
@@ -207,9 +208,9 @@ export const reportCases: readonly Case[] = [
       async (context) => {
         const { reports } = await readReports(context)
         requireTestable(reports.length > 1, 'the request has one report only')
-        return reports.map(({ path }, at) => {
-          const other = tokenOf(reports[(at + 1) % reports.length]?.url)
-          return expectTokenRefused(path, other, 'with the token of another report')
+        return reports.map(({ path }, index) => {
+          const otherToken = tokenOf(reports[(index + 1) % reports.length]?.url)
+          return expectTokenRefused(path, otherToken, 'with the token of another report')
         })
       },
     ],
@@ -219,9 +220,9 @@ export const reportCases: readonly Case[] = [
       'Every endpoint below requires the two authentication headers unless stated.',
       async (context) => {
         const { answer, reports } = await readReports(context)
-        const request = `/v1/requests/${String(valueAt(answer.data, 'request_id'))}`
+        const requestPath = `/v1/requests/${String(valueAt(answer.data, 'request_id'))}`
         const token = tokenOf(reports[0]?.url)
-        return [request, '/v1/users', '/v1/packages'].map((path) =>
+        return [requestPath, '/v1/users', '/v1/packages'].map((path) =>
           expectTokenRefused(path, token, 'without headers'),
         )
       },
@@ -240,9 +241,9 @@ export const reportCases: readonly Case[] = [
     'reports.not-yet': [
       errorsRule,
       async (context) => {
-        const { earlyReports: early } = await followUsual(context)
-        requireTestable(early.length > 0, 'no check was seen that has an id and no report')
-        return early.flatMap((answer) => expectStatus(answer, 404))
+        const { earlyReports } = await followUsual(context)
+        requireTestable(earlyReports.length > 0, 'no check was seen that has an id and no report')
+        return earlyReports.flatMap((answer) => expectStatus(answer, 404))
       },
     ],
     'reports.kinds': [
@@ -268,10 +269,10 @@ export const reportTokenCases: readonly Case[] = [
     'reports.token-lasts': [
       'The token is valid for 1 hour.',
       async (context) => {
-        const [first] = (await requireUrlsTwice(context))[0]
-        requireTestable(first !== undefined, 'no report URL was seen')
+        const [report] = (await requireUrlsTwice(context))[0]
+        requireTestable(report !== undefined, 'no report URL was seen')
         const notes = ['after another read', 'a second time', 'a third time']
-        return notes.map((note) => callByToken(context, first, note))
+        return notes.map((note) => callByToken(context, report, note))
       },
     ],
   }),
@@ -286,10 +287,10 @@ export const reportTokenCases: readonly Case[] = [
       async (context) => {
         const get = (await requireUrlsTwice(context))[1][0]?.path ?? ''
         const unknownUser = { apiKey: context.target.apiKey, userEmail: unknownEmail }
-        const unknown = { ...unknownUser, apiKey: 'x'.repeat(32) }
+        const unknownCaller = { ...unknownUser, apiKey: 'x'.repeat(32) }
         return [
           { get, identity: unknownUser, note: 'as an unknown user', expect: 403 },
-          { get, identity: unknown, note: 'with an unknown key', expect: 401 },
+          { get, identity: unknownCaller, note: 'with an unknown key', expect: 401 },
           { get, identity: {}, note: 'without headers or token', expect: 401 },
         ]
       },

@@ -16,7 +16,10 @@ import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp,
 import type { CaseContext } from '../case-context.ts'
 import { readUrlsTwice } from './reports.ts'
 
-/** A referee's id is a string by its table, but "integer or string" by the path, so an integer is only advice. */
+/**
+ * A referee's id is a string according to its table, but "integer or string" according to the path. So an
+ * integer gives only advice.
+ */
 const refereeId: Shape = (id, where) =>
   Number.isInteger(id) ? [advise(`${where} is an integer`)] : text(id, where)
 
@@ -53,12 +56,12 @@ const requestShape = object({
   checks: arrayOf(checkShape),
 })
 
-/** Returns the data of all reads of the requests that were followed. */
+/** Returns the data of all reads of the followed requests. */
 async function readAll(context: CaseContext): Promise<unknown[]> {
   return (await followAll(context)).flatMap(({ sightings }) => sightings.map(({ data }) => data))
 }
 
-/** Makes a test that returns findings about each check in all reads. */
+/** Returns a test that returns findings about each check in all reads. */
 const testEachCheck =
   (findFaults: (check: unknown, type: string) => string[]): Run =>
   async (context) =>
@@ -66,28 +69,28 @@ const testEachCheck =
       .flatMap(checksOf)
       .flatMap((each) => findFaults(each, String(valueAt(each, 'type'))))
 
-/** Compares the checks of a completed request with those of its package. */
+/** Compares the checks of a completed request with the checks of its package. */
 async function compareWithPackage(context: CaseContext): Promise<string[]> {
   const { order, sightings } = await requireCompletedJourney(context)
   const { pack } = order
   const checks = checksOf(sightings.at(-1)?.data)
   const backgrounds = checks.filter((each) => valueAt(each, 'type') === 'background')
-  const sortedText = (all: unknown[]): string =>
-    all
+  const sortedText = (values: unknown[]): string =>
+    values
       .map((each) => JSON.stringify(each))
       .sort()
       .join(', ')
-  const got = sortedText(
+  const actual = sortedText(
     backgrounds.map((each) => [valueAt(each, 'check_name'), valueAt(each, 'partner_name')]),
   )
-  const wanted = sortedText(pack.checks)
+  const expected = sortedText(pack.checks)
   const label = `number of background checks of package ${pack.id}`
   const hasReference = checks.length > backgrounds.length
   return [
     ...expectSame(label, backgrounds.length, pack.checks.length),
     ...itemsIf(
-      got !== wanted,
-      advise(`checks of the request are named ${got}, those of its package ${wanted}`),
+      actual !== expected,
+      advise(`checks of the request are named ${actual}, those of its package ${expected}`),
     ),
     ...itemsIf(
       hasReference !== pack.hasSurvey,
@@ -96,7 +99,7 @@ async function compareWithPackage(context: CaseContext): Promise<string[]> {
   ]
 }
 
-/** Expects an id once a check has started, and that the id does not change. */
+/** Returns findings if a check that has started has no id, or if an id changes. */
 async function testCheckIds(context: CaseContext): Promise<string[]> {
   const findings: string[] = []
   for (const { sightings } of await followAll(context)) {
@@ -106,8 +109,8 @@ async function testCheckIds(context: CaseContext): Promise<string[]> {
     for (const { data, status } of sightings) {
       const checks = checksOf(data)
       const ids = checks.map((each) => valueAt(each, 'id'))
-      for (const [at, id] of ids.entries()) {
-        const checkStatus = String(valueAt(checks[at], 'status'))
+      for (const [index, id] of ids.entries()) {
+        const checkStatus = String(valueAt(checks[index], 'status'))
         if (createsChecks && (checkStatus === 'IN_PROGRESS' || checkStatus === 'COMPLETED') && id === null) {
           findings.push(`a check ${checkStatus} of a request ${status}: expected an id, got null`)
         }
@@ -129,9 +132,9 @@ export const requestCases: readonly Case[] = [
     'requests.shape': [
       'Response 200: data = Request (with checks and referees).',
       async (context) => {
-        const failed = (await followAll(context)).flatMap((each) => each.failedReads)
-        const shapes = (await readAll(context)).flatMap((data) => requestShape(data, 'data'))
-        return [...failed.flatMap((answer) => expectStatus(answer, 200)), ...shapes]
+        const failedReads = (await followAll(context)).flatMap((each) => each.failedReads)
+        const shapeFindings = (await readAll(context)).flatMap((data) => requestShape(data, 'data'))
+        return [...failedReads.flatMap((answer) => expectStatus(answer, 200)), ...shapeFindings]
       },
     ],
   }),
@@ -150,14 +153,14 @@ export const requestCases: readonly Case[] = [
           'its time can only be compared where the clock is not moved: leave out --control',
         )
         const { order, sightings } = await followUsual(context)
-        const accepted = Date.parse(order.answer.header('date') ?? '')
-        const created = String(valueAt(sightings[0]?.data, 'created_at'))
-        const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(created)
+        const acceptedAt = Date.parse(order.answer.header('date') ?? '')
+        const createdAt = String(valueAt(sightings[0]?.data, 'created_at'))
+        const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(createdAt)
         requireTestable(
-          Number.isFinite(accepted) && hasZone,
+          Number.isFinite(acceptedAt) && hasZone,
           'no header Date, or created_at has no time zone',
         )
-        const offSeconds = Math.round(Math.abs(Date.parse(created) - accepted) / 1000)
+        const offSeconds = Math.round(Math.abs(Date.parse(createdAt) - acceptedAt) / 1000)
         const advice = `created_at is ${offSeconds} s away from the Date of the answer that accepted it`
         return itemsIf(offSeconds > 120, advise(advice))
       },
@@ -173,12 +176,12 @@ export const requestCases: readonly Case[] = [
     'requests.unchanging': [
       'Read-only and idempotent.',
       async (context) => {
-        const [before, ...later] = (await followUsual(context)).sightings.map(({ data }) =>
+        const [initialValues, ...laterValues] = (await followUsual(context)).sightings.map(({ data }) =>
           ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
             valueAt(data, name),
           ),
         )
-        return later.flatMap((data) => expectSame('what a request keeps for good', data, before))
+        return laterValues.flatMap((data) => expectSame('what a request keeps for good', data, initialValues))
       },
     ],
   }),
@@ -219,12 +222,14 @@ export const requestCases: readonly Case[] = [
     'requests.fresh-urls': [
       'Each read produces fresh signed report URLs.',
       async (context) => {
-        const [first, second] = await readUrlsTwice(context)
-        requireTestable(first.length > 0, 'no report URL was seen')
-        const unchanged = first.filter(({ url }) => second.some((each) => each.url === url))
+        const [firstReports, secondReports] = await readUrlsTwice(context)
+        requireTestable(firstReports.length > 0, 'no report URL was seen')
+        const unchangedReports = firstReports.filter(({ url }) =>
+          secondReports.some((each) => each.url === url),
+        )
         return itemsIf(
-          unchanged.length > 0,
-          `${unchanged.length} of ${first.length} report URLs are the same in two reads`,
+          unchangedReports.length > 0,
+          `${unchangedReports.length} of ${firstReports.length} report URLs are the same in two reads`,
         )
       },
     ],
@@ -233,7 +238,7 @@ export const requestCases: readonly Case[] = [
 
 const statusesOf = (data: unknown): string[] => checksOf(data).map((each) => String(valueAt(each, 'status')))
 
-/** Makes a test that returns findings for reads with this status whose checks contradict it. */
+/** Returns a test that returns findings for reads with this status whose checks contradict the status. */
 const testStatus =
   (status: string, matches: (checks: string[], sighting: Sighting) => boolean): Run =>
   async (context) =>
@@ -274,12 +279,13 @@ export const statusCases: readonly Case[] = [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
       async (context) =>
         (await followAll(context)).flatMap(({ sightings }) =>
-          sightings.flatMap(({ status }, at) => {
-            const before = sightings[at - 1]?.status
-            const isBack = status === 'RECEIVED' && before !== undefined && before !== 'RECEIVED'
-            const isUndone = before === 'PARTIAL' && status === 'IN_PROGRESS'
-            const finding = `a request went from ${before} back to ${status}`
-            return [...itemsIf(isBack, finding), ...itemsIf(isUndone, advise(finding))]
+          sightings.flatMap(({ status }, index) => {
+            const previousStatus = sightings[index - 1]?.status
+            const isBackToReceived =
+              status === 'RECEIVED' && previousStatus !== undefined && previousStatus !== 'RECEIVED'
+            const isBackFromPartial = previousStatus === 'PARTIAL' && status === 'IN_PROGRESS'
+            const finding = `a request went from ${previousStatus} back to ${status}`
+            return [...itemsIf(isBackToReceived, finding), ...itemsIf(isBackFromPartial, advise(finding))]
           }),
         ),
     ],
@@ -301,7 +307,8 @@ export const statusCases: readonly Case[] = [
 ]
 
 /**
- * Milliseconds in which an ended request might change: with a clock that can be advanced, and with the real clock.
+ * Milliseconds in which an ended request might change: with a clock that can be advanced, and with the real
+ * clock.
  */
 const [manualWaitMs, realWaitMs] = [24 * 3_600_000, 3000]
 
@@ -310,22 +317,25 @@ export const terminalStatusCases: readonly Case[] = casesAbout('Request status',
   'statuses.terminal': [
     'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',
     async (context) => {
-      const ended = (await followAll(context)).filter((each) => each.hasEnded)
-      requireTestable(ended.length > 0, 'no request finished: follow it for longer with --watch')
+      const endedJourneys = (await followAll(context)).filter((each) => each.hasEnded)
+      requireTestable(endedJourneys.length > 0, 'no request finished: follow it for longer with --watch')
       const findings: string[] = []
-      for (let time = 0; time < 2; time += 1) {
+      for (let round = 0; round < 2; round += 1) {
         await context.pace.pause(context.pace.isManual ? manualWaitMs : realWaitMs)
-        for (const { order, sightings } of ended) {
-          const before = sightings.at(-1)?.status
+        for (const { order, sightings } of endedJourneys) {
+          const lastStatus = sightings.at(-1)?.status
           const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
           const status = valueAt(answer.data, 'status')
-          if (status !== before) findings.push(`a request went from ${before} to ${String(status)}`)
+          if (status !== lastStatus) findings.push(`a request went from ${lastStatus} to ${String(status)}`)
         }
       }
       for (const { order } of await followAll(context)) {
         const events = (context.receiver?.deliveries ?? []).filter((each) => isAbout(each, order.requestId))
-        const ends = [...new Set(events.map(statusOf).filter((status) => terminalStatuses.has(status)))]
-        if (ends.length > 1) findings.push(`events of one request say ${ends.join(' and ')}`)
+        const terminalEventStatuses = [
+          ...new Set(events.map(statusOf).filter((status) => terminalStatuses.has(status))),
+        ]
+        if (terminalEventStatuses.length > 1)
+          findings.push(`events of one request say ${terminalEventStatuses.join(' and ')}`)
       }
       return findings
     },

@@ -14,7 +14,7 @@ interface QuotaWindows {
   hour: QuotaWindow
 }
 
-/** Makes a test that uses up the quota. It may do so only if the windows are given as an option. */
+/** Returns a test that uses up the quota. It may do so only if the windows are given as an option. */
 const testWithQuota =
   (run: (context: CaseContext, windows: QuotaWindows) => Promise<Expectations>): Run =>
   (context) => {
@@ -30,11 +30,11 @@ const testWithQuota =
     return run(context, { minute, hour })
   }
 
-/** Returns the seconds by which times may differ: the service rounds up, and with the real clock calls take time. */
+/** Returns the seconds by which times may differ. The service rounds up, and calls take time with the real clock. */
 const toleranceSeconds = ({ pace }: CaseContext): number => (pace.isManual ? 1 : 2)
 
-const isAbout = (context: CaseContext, seconds: number, wanted: number): boolean =>
-  Math.abs(seconds - wanted) <= toleranceSeconds(context)
+const isAbout = (context: CaseContext, seconds: number, expectedSeconds: number): boolean =>
+  Math.abs(seconds - expectedSeconds) <= toleranceSeconds(context)
 
 /** Makes a call that counts against the quota. */
 const makeCountedCall = ({ probe }: CaseContext, note?: string): Promise<Answer> =>
@@ -42,11 +42,11 @@ const makeCountedCall = ({ probe }: CaseContext, note?: string): Promise<Answer>
 
 interface FillResult {
   accepted: number
-  /** The response 429; undefined if `maxCalls` calls were accepted. */
+  /** The 429 response; undefined if `maxCalls` calls were accepted. */
   refusal: Answer | undefined
 }
 
-/** Makes calls until one is refused or `maxCalls` were accepted. */
+/** Makes calls until one is refused or `maxCalls` calls were accepted. */
 async function fillQuota(context: CaseContext, maxCalls: number): Promise<FillResult> {
   for (let accepted = 0; accepted < maxCalls; accepted += 1) {
     const answer = await makeCountedCall(context)
@@ -55,7 +55,7 @@ async function fillQuota(context: CaseContext, maxCalls: number): Promise<FillRe
   return { accepted: maxCalls, refusal: undefined }
 }
 
-/** Makes calls until one is refused, at most one call more than two windows allow. */
+/** Makes calls until one is refused, but at most one call more than two windows allow. */
 const exceedQuota = (context: CaseContext, { minute }: QuotaWindows): Promise<FillResult> =>
   fillQuota(context, 2 * minute.calls + 1)
 
@@ -68,23 +68,23 @@ function retryAfterSeconds(answer: Answer | undefined): number {
 const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1 && seconds <= window.seconds
 
 /**
- * Waits until both windows have ended. With the real clock, it waits only if the hour has too few calls left for a
- * test.
+ * Waits until both windows have ended. With the real clock, it waits only if too few calls of the hour are
+ * left for a test.
  */
 async function clearWindows({ pace, probe }: CaseContext, { minute, hour }: QuotaWindows): Promise<void> {
-  const recent = probe.calledAt.filter((at) => pace.now() - at < hour.seconds * 1000).length
-  if (!pace.isManual && recent + 4 * minute.calls + 8 < hour.calls) return
+  const recentCalls = probe.calledAt.filter((at) => pace.now() - at < hour.seconds * 1000).length
+  if (!pace.isManual && recentCalls + 4 * minute.calls + 8 < hour.calls) return
   await pace.pause((hour.seconds + 1) * 1000)
 }
 
-/** Waits for the exact start of a minute's window: fills a window and waits until it has ended. */
+/** Waits for the exact start of a minute's window. To find it, a window is filled and its end is awaited. */
 async function waitForWindowStart(context: CaseContext, windows: QuotaWindows): Promise<void> {
   await clearWindows(context, windows)
   const { refusal } = await exceedQuota(context, windows)
-  const wait = retryAfterSeconds(refusal)
+  const waitSeconds = retryAfterSeconds(refusal)
   const reason = 'a full minute was not answered with a 429 that says when it is over'
-  requireTestable(isWithin(wait, windows.minute), reason)
-  await context.pace.pause(wait * 1000)
+  requireTestable(isWithin(waitSeconds, windows.minute), reason)
+  await context.pace.pause(waitSeconds * 1000)
 }
 
 /** Uses up the window of the minute. */
@@ -93,15 +93,18 @@ async function useUpMinute(context: CaseContext, windows: QuotaWindows): Promise
   return exceedQuota(context, windows)
 }
 
-/** Expects that the wait is necessary and sufficient: a second less is not enough. */
+/** Returns findings unless the wait is necessary and sufficient. A second less must not be enough. */
 async function expectExactWait(context: CaseContext, seconds: number): Promise<string[]> {
   const { pace } = context
   const findings: string[] = []
-  const early = seconds - toleranceSeconds(context)
-  if (early > 0) {
-    await pace.pause(early * 1000)
+  const earlySeconds = seconds - toleranceSeconds(context)
+  if (earlySeconds > 0) {
+    await pace.pause(earlySeconds * 1000)
     findings.push(
-      ...expectStatus(await makeCountedCall(context, `${early} s into a Retry-After of ${seconds}`), 429),
+      ...expectStatus(
+        await makeCountedCall(context, `${earlySeconds} s into a Retry-After of ${seconds}`),
+        429,
+      ),
     )
   }
   await pace.pause(Math.min(seconds, toleranceSeconds(context)) * 1000)
@@ -112,8 +115,8 @@ async function expectExactWait(context: CaseContext, seconds: number): Promise<s
 }
 
 function describeUnusable(answer: Answer | undefined, seconds: number): string {
-  const got = answer?.header('retry-after') ?? (answer === undefined ? 'no 429' : 'none')
-  return `a full window: expected a 429 with a Retry-After of 1 to ${seconds}, got ${got}`
+  const retryAfter = answer?.header('retry-after') ?? (answer === undefined ? 'no 429' : 'none')
+  return `a full window: expected a 429 with a Retry-After of 1 to ${seconds}, got ${retryAfter}`
 }
 
 const describeTooShort = (seconds: number): string =>
@@ -122,13 +125,16 @@ const describeTooShort = (seconds: number): string =>
 async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { minute } = windows
   await clearWindows(context, windows)
-  const from = context.pace.now()
-  const first = await exceedQuota(context, windows)
-  if (first.refusal === undefined) {
+  const startOfCalls = context.pace.now()
+  const firstFill = await exceedQuota(context, windows)
+  if (firstFill.refusal === undefined) {
     // Slow calls extend over several windows, each of which allows its own number.
-    const windowCount = Math.floor((context.pace.now() - from) / 1000 / minute.seconds) + 2
-    requireTestable(first.accepted > windowCount * minute.calls, 'calls take too long to use up the quota')
-    return [`${first.accepted} calls were accepted within ${minute.seconds} s`]
+    const windowCount = Math.floor((context.pace.now() - startOfCalls) / 1000 / minute.seconds) + 2
+    requireTestable(
+      firstFill.accepted > windowCount * minute.calls,
+      'calls take too long to use up the quota',
+    )
+    return [`${firstFill.accepted} calls were accepted within ${minute.seconds} s`]
   }
   await waitForWindowStart(context, windows)
   const startedAt = context.pace.now()
@@ -136,21 +142,21 @@ async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Pro
   const tookSeconds = (context.pace.now() - startedAt) / 1000
   const isInTime = tookSeconds < minute.seconds - toleranceSeconds(context)
   requireTestable(isInTime, 'calls take too long to count those of one window')
-  const wrong = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
-  return itemsIf(accepted !== minute.calls, wrong)
+  const finding = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
+  return itemsIf(accepted !== minute.calls, finding)
 }
 
 async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { minute } = windows
   await clearWindows(context, windows)
   const filledBefore = await exceedQuota(context, windows)
-  const wait = retryAfterSeconds(filledBefore.refusal)
-  if (!isWithin(wait, minute)) return [describeUnusable(filledBefore.refusal, minute.seconds)]
-  await context.pace.pause(wait * 1000)
+  const waitSeconds = retryAfterSeconds(filledBefore.refusal)
+  if (!isWithin(waitSeconds, minute)) return [describeUnusable(filledBefore.refusal, minute.seconds)]
+  await context.pace.pause(waitSeconds * 1000)
   const filled = await fillQuota(context, minute.calls - 1)
-  if (filled.refusal !== undefined) return [describeTooShort(wait)]
-  // With a manual clock, 0.35 s more than a whole number of seconds are left in the window then. A service that
-  // rounds Retry-After down would state too short a wait.
+  if (filled.refusal !== undefined) return [describeTooShort(waitSeconds)]
+  // With a manual clock, 0.35 s more than a whole number of seconds are then left in the window. A service
+  // that rounds Retry-After down would state too short a wait.
   const passedSeconds = Math.floor(minute.seconds / 3)
   await context.pace.pause(passedSeconds * 1000 - (context.pace.isManual ? 350 : 0))
   const { refusal } = await fillQuota(context, 2)
@@ -158,8 +164,8 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   const seconds = retryAfterSeconds(refusal)
   const remainingSeconds = minute.seconds - passedSeconds
   if (isAbout(context, seconds, remainingSeconds)) return expectExactWait(context, seconds)
-  const got = refusal.header('retry-after') ?? 'none'
-  return [`${refusal.label}: expected a Retry-After of about ${remainingSeconds}, got ${got}`]
+  const retryAfter = refusal.header('retry-after') ?? 'none'
+  return [`${refusal.label}: expected a Retry-After of about ${remainingSeconds}, got ${retryAfter}`]
 }
 
 async function testFixedWindow(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
@@ -170,32 +176,35 @@ async function testFixedWindow(context: CaseContext, windows: QuotaWindows): Pro
   const { refusal } = await fillQuota(context, minute.calls)
   requireTestable(refusal !== undefined, 'the window is larger than stated')
   await context.pace.pause(retryAfterSeconds(refusal) * 1000)
-  const next = await fillQuota(context, minute.calls)
-  const wrong = `a new window accepted only ${next.accepted} calls: the last calls of the previous one still count`
-  return itemsIf(next.refusal !== undefined, wrong)
+  const nextFill = await fillQuota(context, minute.calls)
+  const finding = `a new window accepted only ${nextFill.accepted} calls: the last calls of the previous one still count`
+  return itemsIf(nextFill.refusal !== undefined, finding)
 }
 
 /**
- * Fills an hour's window from its start, with the calls of one minute's window at a time. The hour's window before it
- * is filled first, because its Retry-After gives the time at which the next one starts.
+ * Fills an hour's window from its start, with the calls of one minute's window at a time. The previous hour's
+ * window is filled first, because its Retry-After states when the next window starts.
  */
 async function testHourQuota(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { hour } = windows
   await clearWindows(context, windows)
   const filledBefore = await fillHour(context, windows, 2 * hour.calls)
-  const wait = retryAfterSeconds(filledBefore.refusal)
-  if (!isWithin(wait, hour)) return [describeUnusable(filledBefore.refusal, hour.seconds)]
-  await context.pace.pause(wait * 1000)
+  const waitSeconds = retryAfterSeconds(filledBefore.refusal)
+  if (!isWithin(waitSeconds, hour)) return [describeUnusable(filledBefore.refusal, hour.seconds)]
+  await context.pace.pause(waitSeconds * 1000)
   const startedAt = context.pace.now()
   const { accepted, refusal } = await fillHour(context, windows, hour.calls)
   const remainingSeconds = hour.seconds - Math.round((context.pace.now() - startedAt) / 1000)
-  const wrong = `expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`
-  const findings = itemsIf(accepted !== hour.calls, wrong)
+  const finding = `expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`
+  const findings = itemsIf(accepted !== hour.calls, finding)
   const seconds = retryAfterSeconds(refusal)
   if (isAbout(context, seconds, remainingSeconds))
     return [...findings, ...(await expectExactWait(context, seconds))]
-  const got = refusal?.header('retry-after') ?? 'none'
-  return [...findings, `the hour is full: expected a Retry-After of about ${remainingSeconds}, got ${got}`]
+  const retryAfter = refusal?.header('retry-after') ?? 'none'
+  return [
+    ...findings,
+    `the hour is full: expected a Retry-After of about ${remainingSeconds}, got ${retryAfter}`,
+  ]
 }
 
 async function fillHour(
@@ -218,9 +227,9 @@ async function testPingExempt(context: CaseContext, windows: QuotaWindows): Prom
   for (let pings = 0; pings < 3; pings += 1)
     await context.probe.get('/v1/ping', { identity: { apiKey, userEmail } })
   const { accepted } = await exceedQuota(context, windows)
-  const wrong = `after 3 pings ${accepted} calls were accepted: pings count`
+  const finding = `after 3 pings ${accepted} calls were accepted: pings count`
   return [
-    ...itemsIf(accepted !== windows.minute.calls, wrong),
+    ...itemsIf(accepted !== windows.minute.calls, finding),
     { get: '/v1/ping', throttled: 'return', note: 'when the quota is used up', expect: 200 },
   ]
 }
@@ -228,11 +237,11 @@ async function testPingExempt(context: CaseContext, windows: QuotaWindows): Prom
 async function testTokenExempt(context: CaseContext, windows: QuotaWindows): Promise<Expectations> {
   const { order } = await requireCompletedJourney(context)
   await waitForWindowStart(context, windows)
-  const read = await context.probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
-  const get = context.probe.relativePath(reportUrls(read.data)[0]?.url ?? '')
+  const answer = await context.probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
+  const get = context.probe.relativePath(reportUrls(answer.data)[0]?.url ?? '')
   requireTestable(get !== undefined, 'no report URL of this deployment was seen')
   const options = { identity: {}, throttled: 'return' } as const
-  for (let time = 0; time < 2; time += 1) await context.probe.get(get, { ...options, note: 'by token' })
+  for (let round = 0; round < 2; round += 1) await context.probe.get(get, { ...options, note: 'by token' })
   const { accepted } = await fillQuota(context, windows.minute.calls)
   const isExempt = accepted === windows.minute.calls - 1
   return [
@@ -253,11 +262,11 @@ async function testAllEndpoints(context: CaseContext, windows: QuotaWindows): Pr
   requireTestable(acceptedOthers > 0, 'no other endpoint answered')
   const { accepted } = await fillQuota(context, minute.calls)
   const remainingCalls = minute.calls - acceptedOthers
-  const wrong = `after ${acceptedOthers} calls of other endpoints ${accepted} were accepted, expected ${remainingCalls}`
-  return itemsIf(accepted > remainingCalls, wrong)
+  const finding = `after ${acceptedOthers} calls of other endpoints ${accepted} were accepted, expected ${remainingCalls}`
+  return itemsIf(accepted > remainingCalls, finding)
 }
 
-/** Returns the path of the first readable schema. */
+/** Returns the path of the first readable schema in an array; an empty array if no schema can be read. */
 async function findReadableSchema(context: CaseContext): Promise<string[]> {
   for (const { id } of await readPackages(context)) {
     if ((await readSchema(context, id)).status === 200) return [`/v1/packages/${id}/schema`]
@@ -265,7 +274,7 @@ async function findReadableSchema(context: CaseContext): Promise<string[]> {
   return []
 }
 
-/** Expects Retry-After to be sufficient at any fraction of a second. */
+/** Returns findings unless Retry-After is sufficient at any fraction of a second. */
 async function testWholeSeconds(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const findings: string[] = []
   for (const offsetMs of [150, 550, 850]) {
@@ -281,10 +290,10 @@ async function testWholeSeconds(context: CaseContext, windows: QuotaWindows): Pr
   return findings
 }
 
-/** Makes a test that calls as another user when the calls of the minute are used up. */
-const testOtherCaller = (caller: (context: CaseContext) => Identity, note: string, expect: number): Run =>
+/** Returns a test that calls as another user when the calls of the minute are used up. */
+const testOtherCaller = (findCaller: (context: CaseContext) => Identity, note: string, expect: number): Run =>
   testWithQuota(async (context, windows) => {
-    const identity = caller(context)
+    const identity = findCaller(context)
     await useUpMinute(context, windows)
     return [{ get: '/v1/users', identity, throttled: 'return', note, expect }]
   })
@@ -323,7 +332,7 @@ export const throttleCases: readonly Case[] = [
   }),
 ]
 
-/** Cases about which calls share a window. */
+/** Cases about the calls that share a window. */
 export const quotaScopeCases: readonly Case[] = [
   ...casesAbout('Limits', 'slow', {
     'throttle.all-endpoints-together': [minuteRule, testWithQuota(testAllEndpoints)],

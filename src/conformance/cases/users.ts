@@ -32,7 +32,7 @@ async function requireUsers(context: CaseContext): Promise<unknown[]> {
 
 const emailOf = (user: unknown): string => String(valueAt(user, 'email'))
 
-/** Makes a test that returns findings about each user. */
+/** Returns a test that returns findings about each user. */
 const testEachUser =
   (findFaults: (user: unknown) => string[]): Run =>
   async (context) =>
@@ -40,7 +40,7 @@ const testEachUser =
       findFaults(user).map((finding) => `${emailOf(user)} ${finding}`),
     )
 
-/** As `testEachUser`, but with the permissions of each user that has some. */
+/** Returns a test that returns findings about the permissions of each user. */
 const testEachPermissions =
   (findFaults: (list: unknown[]) => string[]): Run =>
   async (context) => {
@@ -150,11 +150,11 @@ export const userCases: readonly Case[] = [
         const allUsers = await requireUsers(context)
         const answer = await context.probe.get('/v1/users?page=2&limit=1&role=nobody&active=false')
         if (answer.status === 400) return []
-        const listed = entriesOf(valueAt(answer.data, 'users'))
-        const isSame = listed.map(emailOf).sort().join(', ') === allUsers.map(emailOf).sort().join(', ')
+        const listedUsers = entriesOf(valueAt(answer.data, 'users'))
+        const isSame = listedUsers.map(emailOf).sort().join(', ') === allUsers.map(emailOf).sort().join(', ')
         return itemsIf(
           !isSame,
-          `${answer.label}: expected all ${allUsers.length} users, got ${listed.length}`,
+          `${answer.label}: expected all ${allUsers.length} users, got ${listedUsers.length}`,
         )
       },
     ],

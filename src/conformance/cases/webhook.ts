@@ -18,13 +18,13 @@ import { orderRich, usualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
-/** Makes a test that returns findings about each event that arrived. */
+/** Returns a test that returns findings about each event that arrived. */
 const testEachEvent =
   (findFaults: (delivery: Delivery) => string[]): Run =>
   async (context) =>
     (await collectEvents(context)).flatMap(findFaults)
 
-/** Makes a test that returns findings about each request that was followed, given all events. */
+/** Returns a test that returns findings about each request that was followed, given all events. */
 const testEachJourney =
   (findFaults: (journey: Journey, deliveries: readonly Delivery[]) => string[]): Run =>
   async (context) => {
@@ -38,33 +38,36 @@ const findMissingEvents = (journey: Journey, deliveries: readonly Delivery[]): s
   )
 
 /**
- * Whether the status of an event is ahead of the status that was read. Events may be late and in any order, but never
- * ahead of the request.
+ * Returns true if the status of an event is ahead of the status that was read. Events may be late and in any
+ * order, but never ahead of the request.
  */
-function isAheadOf(sent: string, read: string): boolean {
-  return rankOf(sent) > rankOf(read) || (rankOf(sent) === rankOf(read) && sent !== read)
+function isAheadOf(eventStatus: string, readStatus: string): boolean {
+  return (
+    rankOf(eventStatus) > rankOf(readStatus) ||
+    (rankOf(eventStatus) === rankOf(readStatus) && eventStatus !== readStatus)
+  )
 }
 
 /**
- * Returns findings for acknowledged events that were repeated exactly when a check changed and the request did not.
- * If events are also repeated at other times, the case is not testable: "duplicates are possible".
+ * Returns findings for acknowledged events that were repeated exactly when a check changed and the request
+ * did not. If events are also repeated at other times, the case is not testable: "duplicates are possible".
  */
-function findNeedlessEvents({ order, sightings }: Journey, all: readonly Delivery[]): string[] {
-  const acknowledged = new Set<string>()
+function findNeedlessEvents({ order, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
+  const acknowledgedStatuses = new Set<string>()
   const findings: string[] = []
-  for (const [at, { data, status, eventsAfter }] of sightings.entries()) {
-    const before = sightings[at - 1]
+  for (const [index, { data, status, eventsAfter }] of sightings.entries()) {
+    const previousSighting = sightings[index - 1]
     const hasOnlyChecksChanged =
-      before?.status === status && checkStatuses(before.data) !== checkStatuses(data)
-    for (const each of all.slice(before?.eventsAfter ?? 0, eventsAfter)) {
+      previousSighting?.status === status && checkStatuses(previousSighting.data) !== checkStatuses(data)
+    for (const each of deliveries.slice(previousSighting?.eventsAfter ?? 0, eventsAfter)) {
       if (!isAbout(each, order.requestId)) continue
-      const isRepeated = acknowledged.has(statusOf(each))
+      const isRepeated = acknowledgedStatuses.has(statusOf(each))
       requireTestable(
         !isRepeated || hasOnlyChecksChanged,
         'acknowledged events may be redelivered here at any time, which is allowed',
       )
       if (isRepeated) findings.push(`an event came when a check changed and the request stayed ${status}`)
-      if (each.replyStatus !== null && each.replyStatus < 300) acknowledged.add(statusOf(each))
+      if (each.replyStatus !== null && each.replyStatus < 300) acknowledgedStatuses.add(statusOf(each))
     }
   }
   return findings
@@ -74,11 +77,11 @@ function checkStatuses(data: unknown): string {
   return JSON.stringify(checksOf(data).map((check) => valueAt(check, 'status')))
 }
 
-/** Returns findings for events whose status is ahead of a later read. */
+/** Returns findings for events whose status is ahead of the status in a later read. */
 function findEventsAhead({ order, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
   return sightings.flatMap(({ status, eventsBefore }) => {
-    const before = deliveries.slice(0, eventsBefore).filter((each) => isAbout(each, order.requestId))
-    const statusAhead = before.map(statusOf).find((each) => isAheadOf(each, status))
+    const earlierEvents = deliveries.slice(0, eventsBefore).filter((each) => isAbout(each, order.requestId))
+    const statusAhead = earlierEvents.map(statusOf).find((each) => isAheadOf(each, status))
     return itemsIf(
       statusAhead !== undefined,
       `a request is ${status} after an event that said ${statusAhead}`,
@@ -127,16 +130,16 @@ export const webhookCases: readonly Case[] = [
     'webhook.content-type': [
       'Content-Type | application/json',
       testEachEvent(({ contentType }) => {
-        const type = contentType?.split(';')[0]?.trim().toLowerCase()
-        return expectSame('Content-Type of a delivery', type, 'application/json')
+        const mediaType = contentType?.split(';')[0]?.trim().toLowerCase()
+        return expectSame('Content-Type of a delivery', mediaType, 'application/json')
       }),
     ],
     'webhook.signature-form': [
       'X-Service-Signature | Lowercase hex HMAC-SHA256 of the raw body, keyed with the webhook secret',
       testEachEvent(({ signature }) => {
         const isHex = /^[0-9a-f]{64}$/.test(signature ?? '')
-        const wrong = `X-Service-Signature: expected 64 lowercase hex digits, got ${formatValue(signature)}`
-        return itemsIf(!isHex, wrong)
+        const finding = `X-Service-Signature: expected 64 lowercase hex digits, got ${formatValue(signature)}`
+        return itemsIf(!isHex, finding)
       }),
     ],
     'webhook.signature': [
@@ -150,8 +153,8 @@ export const webhookCases: readonly Case[] = [
         )
         return testEachEvent(({ body, signature }) => {
           const expected = createHmac('sha256', webhookSecret).update(body).digest('hex')
-          const isRight = signature?.toLowerCase() === expected
-          return itemsIf(!isRight, 'a signature is not the HMAC-SHA256 of the bytes that arrived')
+          const isCorrect = signature?.toLowerCase() === expected
+          return itemsIf(!isCorrect, 'a signature is not the HMAC-SHA256 of the bytes that arrived')
         })(context)
       },
     ],
@@ -162,8 +165,8 @@ export const webhookCases: readonly Case[] = [
         const withoutEvents = (await followAll(context))
           .filter(({ sightings }) => sightings.at(-1)?.status !== 'RECEIVED')
           .filter(({ order }) => !deliveries.some((each) => isAbout(each, order.requestId)))
-        const wrong = 'no event names the request_id of a request that changed its status'
-        return [...deliveries.flatMap(findBodyFaults), ...withoutEvents.map(() => wrong)]
+        const finding = 'no event names the request_id of a request that changed its status'
+        return [...deliveries.flatMap(findBodyFaults), ...withoutEvents.map(() => finding)]
       },
     ],
     'webhook.error-reason': [
@@ -186,24 +189,27 @@ const acknowledgementRule =
 const atLeastOnceRule =
   'Delivery is at least once; duplicates are possible. The pair (request_id, status) identifies a status update already processed.'
 
-/** Delays of an acknowledgement within the 10 seconds and after them, with a margin for its transmission. */
+/**
+ * Delays of an acknowledgement: one within the 10 seconds and one after them, with a margin for its
+ * transmission.
+ */
 const inTimeMs = 8 * secondMs
 const tooLateMs = 12 * secondMs
 
-/** Returns how long the suite waits for a retry: a week if the clock can be advanced. */
+/** Returns the maximum milliseconds that the suite waits for a retry: a week if the clock can be advanced. */
 const maxRetryWaitMs = ({ pace, watchMs }: CaseContext): number => (pace.isManual ? 7 * dayMs : watchMs)
 
-/** The status updates of a request and the replies to the first attempt to deliver each. */
+/** The status updates of a request with the replies to the first attempt to deliver each update. */
 interface RepliedUpdates {
   requestId: string
-  /** Status of the reply to the first attempt, by update. */
+  /** Statuses of the replies to the first attempts, by update. */
   firstReplies: Map<string, number | null>
 }
 
 /**
- * Orders a request and replies to the first attempt of each of its updates with the next one of `replies`. A reply
- * `hold` is released with 200 after `releaseMs`. Ends after `maxUpdates` updates, when the request has ended, or when
- * it was watched for long enough.
+ * Orders a request and replies to the first attempt of each of its updates with the next one of `replies`. A
+ * reply `hold` is released with 200 after `releaseMs`. Ends after `maxUpdates` updates, when the request has
+ * ended, or when the request was watched for long enough.
  */
 async function orderAndReply(
   context: CaseContext,
@@ -224,25 +230,25 @@ async function orderAndReply(
     return reply
   }
   const { pace, watchMs } = context
-  const step = replies.includes('hold')
+  const stepMs = replies.includes('hold')
     ? pace.isManual
       ? 5 * secondMs
       : secondMs / 2
     : pace.isManual
       ? minuteMs
       : secondMs
-  // An event may have arrived at any time in the last step, so a delay that has to be shorter than 10 seconds is
-  // shortened by the step.
+  // An event may have arrived at any time in the last step. So a delay that must be shorter than 10 seconds
+  // is shortened by the step.
   const release = async (): Promise<void> => {
     if (!isHolding) return
-    await pace.pause(releaseMs < 10 * secondMs ? releaseMs - step : releaseMs)
+    await pace.pause(releaseMs < 10 * secondMs ? releaseMs - stepMs : releaseMs)
     await receiver.release(200)
     isHolding = false
   }
   try {
-    for (let waited = 0; waited < (pace.isManual ? dayMs : watchMs); waited += step) {
+    for (let waitedMs = 0; waitedMs < (pace.isManual ? dayMs : watchMs); waitedMs += stepMs) {
       if (updates.size >= maxUpdates || (await hasEnded(context, requestId))) break
-      await pace.pause(step)
+      await pace.pause(stepMs)
       await release()
     }
     await pace.pause(secondMs)
@@ -276,27 +282,30 @@ async function hasEnded(context: CaseContext, requestId: string): Promise<boolea
 }
 
 /**
- * Waits in growing steps until the condition is met; returns the milliseconds. Undefined if that takes longer than
- * `maxMs`.
+ * Waits in growing steps until the condition is met and returns the milliseconds of the wait; undefined if it
+ * takes longer than `maxMs`.
  */
 async function waitUntil(
   { pace }: CaseContext,
   maxMs: number,
   isMet: () => boolean,
 ): Promise<number | undefined> {
-  const from = pace.now()
+  const startedAt = pace.now()
   for (
-    let step = secondMs / 2;
+    let stepMs = secondMs / 2;
     !isMet();
-    step = Math.min(pace.isManual ? 60 * minuteMs : secondMs, step * 1.5)
+    stepMs = Math.min(pace.isManual ? 60 * minuteMs : secondMs, stepMs * 1.5)
   ) {
-    if (pace.now() - from >= maxMs) return undefined
-    await pace.pause(step)
+    if (pace.now() - startedAt >= maxMs) return undefined
+    await pace.pause(stepMs)
   }
-  return pace.now() - from
+  return pace.now() - startedAt
 }
 
-/** Measures the milliseconds after which an event that was answered with 500 is repeated; undefined if it is not. */
+/**
+ * Returns the milliseconds after which an event that was answered with 500 is repeated; undefined if it is
+ * not repeated.
+ */
 function measureRetryDelay(context: CaseContext): Promise<number | undefined> {
   return context.once('retry delay', async () => {
     const replied = await orderAndReply(context, [500], { maxUpdates: 1 })
@@ -325,28 +334,36 @@ function adviseNoRetries({ pace, watchMs }: CaseContext): string[] {
 }
 
 /**
- * Expects that this kind of failure is retried like a 500. If it is not, that is only advice: "Failed deliveries may
- * be retried."
+ * Returns advice unless this kind of failure is retried like a 500. It is only advice because "Failed
+ * deliveries may be retried".
  */
 async function expectRetry(
   context: CaseContext,
   replied: RepliedUpdates,
-  how: string,
+  replyText: string,
   retryMs: number,
 ): Promise<string[]> {
-  const longest = context.pace.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
-  const waitedMs = await waitUntil(context, longest, () => repeatedUpdates(context, replied).length > 0)
+  const maxWaitMs = context.pace.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
+  const waitedMs = await waitUntil(context, maxWaitMs, () => repeatedUpdates(context, replied).length > 0)
   return waitedMs === undefined
-    ? [advise(`an event that was answered ${how} was never redelivered, though one answered with 500 was`)]
+    ? [
+        advise(
+          `an event that was answered ${replyText} was never redelivered, though one answered with 500 was`,
+        ),
+      ]
     : []
 }
 
 /**
  * Returns a finding if acknowledged events are treated as failures. An acknowledged event may be repeated
- * ("duplicates are possible"). But if all events that got these replies are repeated, and no event that was answered
- * at once with 204 is, then the replies were not accepted as acknowledgements.
+ * ("duplicates are possible"). But if all events that got these replies are repeated, and no event that was
+ * answered at once with 204 is repeated, then the replies were not accepted as acknowledgements.
  */
-async function expectNoRetry(context: CaseContext, replied: RepliedUpdates, how: string): Promise<string[]> {
+async function expectNoRetry(
+  context: CaseContext,
+  replied: RepliedUpdates,
+  replyText: string,
+): Promise<string[]> {
   const { deliveries } = requireReceiver(context)
   const retryMs = await measureRetryDelay(context)
   const waitMs = retryMs === undefined ? 10 * secondMs : 2 * retryMs + 2 * secondMs
@@ -358,22 +375,22 @@ async function expectNoRetry(context: CaseContext, replied: RepliedUpdates, how:
     if (!counts.has(update) && each.replyStatus === 204) promptUpdates.add(update)
     counts.set(update, (counts.get(update) ?? 0) + 1)
   }
-  const repeated = repeatedUpdates(context, replied)
-  const repeatedPrompt = [...promptUpdates].filter((update) => (counts.get(update) ?? 0) > 1)
-  if (repeated.length === 0) return []
-  const byStatus = [...new Set(replied.firstReplies.values())].filter((status) => {
+  const repeatedUpdatesOfReplies = repeatedUpdates(context, replied)
+  const repeatedPromptUpdates = [...promptUpdates].filter((update) => (counts.get(update) ?? 0) > 1)
+  if (repeatedUpdatesOfReplies.length === 0) return []
+  const unacceptedStatuses = [...new Set(replied.firstReplies.values())].filter((status) => {
     const updates = [...replied.firstReplies]
-      .filter(([, answered]) => answered === status)
+      .filter(([, replyStatus]) => replyStatus === status)
       .map(([update]) => update)
-    return updates.every((update) => repeated.includes(update))
+    return updates.every((update) => repeatedUpdatesOfReplies.includes(update))
   })
-  if (repeatedPrompt.length > 0 || promptUpdates.size < 2) {
-    return [advise(`events that were answered ${how} were redelivered, as some answered with 204 were`)]
+  if (repeatedPromptUpdates.length > 0 || promptUpdates.size < 2) {
+    return [advise(`events that were answered ${replyText} were redelivered, as some answered with 204 were`)]
   }
-  return byStatus.length === 0
+  return unacceptedStatuses.length === 0
     ? []
     : [
-        `events that were answered ${how} (${byStatus.join(', ')}) were redelivered, none that was answered with 204 at once was`,
+        `events that were answered ${replyText} (${unacceptedStatuses.join(', ')}) were redelivered, none that was answered with 204 at once was`,
       ]
 }
 

@@ -18,7 +18,7 @@ const template = z.strictObject({
   required: count,
 })
 
-/** Commands that print JSON Lines, one document per line; `sandbox logs` does so only with --follow. */
+/** The commands that print JSON Lines, one document per line. `sandbox logs` does so only with --follow. */
 export const jsonLinesCommands: readonly string[] = [
   'webhook listen',
   'sandbox logs',

@@ -42,7 +42,7 @@ export function documentOf(answer: z.ZodType): z.ZodType {
   return z.union([withError(answer), z.strictObject({ error: failure })])
 }
 
-/** Returns `documentOf` as JSON Schema (2020-12) that allows further keys, because later versions may add some. */
+/** Returns `documentOf` as JSON Schema (2020-12). It allows further keys, because later versions may add some. */
 export function jsonSchemaOf(answer: z.ZodType): object {
   return z.toJSONSchema(documentOf(answer), {
     target: 'draft-2020-12',

@@ -8,7 +8,10 @@ export const address = z.strictObject({
   api_key: z.string(),
   user_email: z.string(),
   webhook_secret: z.string(),
-  /** This and `public_url` are present only if other hosts can reach the sandbox (--allow-http-from, --public-url). */
+  /**
+   * This key and `public_url` are present only if other hosts can reach the sandbox (--allow-http-from,
+   * --public-url).
+   */
   control_token: z.string().optional(),
   public_url: z.string().optional(),
 })
@@ -32,7 +35,7 @@ export const state = z.strictObject({
 
 export const key = z.strictObject({ api_key: z.string() })
 
-/** A document that is defined elsewhere: OpenAPI, a snapshot, a JSON Schema. */
+/** The schema of a document that is defined elsewhere: OpenAPI, a snapshot or a JSON Schema. */
 export const anyObject = z.record(z.string(), z.unknown())
 
 export const injected = z.union([
@@ -141,7 +144,10 @@ export const conformance = z.strictObject({
 
 const diagnosis = z.strictObject({ cause: z.string(), message: z.string() })
 
-/** The answer of `webhook verify`; with --all an array with one item per delivery. `event` is the parsed body. */
+/**
+ * The answer of `webhook verify`. With --all, it is an array with one item per delivery. `event` is the
+ * parsed body.
+ */
 export const verified = z.union([
   z.strictObject({ valid: z.boolean(), event: z.unknown(), diagnosis: diagnosis.optional() }),
   z.array(

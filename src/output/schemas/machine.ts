@@ -96,7 +96,7 @@ export const info = z.strictObject({
   newest: momentOrNull,
   /** The reasons why the store takes no orders; empty if it takes orders. */
   closed: z.array(z.string()),
-  /** This and `latency_ms` are present only for PostgreSQL. */
+  /** This key and `latency_ms` are present only for PostgreSQL. */
   replication: z.enum(['none', 'asynchronous', 'synchronous']).optional(),
   latency_ms: z.number().min(0).optional(),
 })
@@ -144,7 +144,7 @@ export const moved = z.strictObject({
   to: z.string(),
   tables: z.array(z.strictObject({ table: z.string(), rows: count, sha256: z.string().length(64) })),
 })
-/** An item per account; the account null has the orders without an account. */
+/** The answer has an item per account. The account null has the orders without an account. */
 export const accounts = z.array(
   z.strictObject({
     account: z.string().nullable(),

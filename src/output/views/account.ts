@@ -14,7 +14,7 @@ import type { Package } from '../../contract/package.ts'
 
 const storages = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
 
-/** `file` is the path of the credentials file, which has the key if it is not in a keychain. */
+/** `file` is the path of the credentials file, which contains the key if the key is not in a keychain. */
 export function loginView(result: LoginResult, baseUrl: string, file: string): View {
   const { profile, storage, user, replaced } = result
   return {
@@ -27,7 +27,9 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
   }
 }
 
-/** A new key of an organisation revokes the one before it ("Authentication", rule 6). */
+/**
+ * Returns the warning that a new key of an organisation revokes the earlier one ("Authentication", rule 6).
+ */
 export function replacedText(replaced: readonly string[]): string {
   const names = replaced.map((name) => `"${name}"`).join(', ')
   return `${replaced.length === 1 ? 'Profile' : 'Profiles'} ${names} had another key for the same base URL. If it is the same organisation, the new key has revoked that one.`
@@ -40,11 +42,11 @@ export function statusView(status: SessionStatus): View {
       const works = status.works
         ? styled(terminal, 'green', 'works')
         : styled(terminal, 'red', 'does not work')
-      const who = status.user === null ? '' : ` (${sanitize(status.user.role)})`
+      const roleText = status.user === null ? '' : ` (${sanitize(status.user.role)})`
       return [
         `profile   ${status.profile ?? 'none; everything comes from the environment'}`,
         `base URL  ${status.base_url}`,
-        `user      ${sanitize(status.user_email)}${who}`,
+        `user      ${sanitize(status.user_email)}${roleText}`,
         `key       ${status.key}, from ${storages[status.key_from]}; it ${works}`,
       ].join('\n')
     },
@@ -75,17 +77,17 @@ export function logoutView(result: LogoutResult): View {
   return {
     json: result,
     text: () => {
-      const left =
+      const leftEntriesText =
         result.left_in_keychain.length === 0
           ? ''
           : `\nThese entries could not be removed from the keychain: ${result.left_in_keychain.join(', ')}. They are no longer used.`
-      return `Profile "${result.profile}", its key and its secrets are removed.${left}`
+      return `Profile "${result.profile}", its key and its secrets are removed.${leftEntriesText}`
     },
   }
 }
 
-/** `all` are the users before filtering. If no user matches, the view lists their roles and teams. */
-export function usersView(users: readonly User[], all: readonly User[]): ListView<User> {
+/** `allUsers` are the users before filtering. If no user matches, the view lists their roles and teams. */
+export function usersView(users: readonly User[], allUsers: readonly User[]): ListView<User> {
   const listUnique = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || '-'
   return {
     rows: users,
@@ -101,8 +103,8 @@ export function usersView(users: readonly User[], all: readonly User[]): ListVie
     ],
     empty: [
       'No users match.',
-      `Roles: ${listUnique(all.map(({ role }) => role))}`,
-      `Teams: ${listUnique(all.flatMap(({ teams }) => teams.map(({ name }) => name)))}`,
+      `Roles: ${listUnique(allUsers.map(({ role }) => role))}`,
+      `Teams: ${listUnique(allUsers.flatMap(({ teams }) => teams.map(({ name }) => name)))}`,
     ].join('\n'),
   }
 }
@@ -173,8 +175,8 @@ interface ServiceAnswer {
 }
 
 /**
- * Prints an answer of the service unchanged. With `includesHeaders`, the HTTP status and the headers are printed
- * first.
+ * Prints an answer of the service unchanged. If `includesHeaders` is true, the HTTP status and the headers
+ * are printed first.
  */
 export function anyAnswerView({ status, headers, body }: ServiceAnswer, includesHeaders: boolean): View {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
@@ -184,8 +186,8 @@ export function anyAnswerView({ status, headers, body }: ServiceAnswer, includes
     isVerbatim: true,
     json: includesHeaders ? { status, headers, body } : body,
     text: () => {
-      const head = includesHeaders ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
-      return head + sanitize(jsonText(body, 2), { lines: true })
+      const headText = includesHeaders ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
+      return headText + sanitize(jsonText(body, 2), { lines: true })
     },
   }
 }

@@ -31,8 +31,8 @@ export const kindStyle = (kind: AttentionKind): Style =>
   ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
 /**
- * Returns the groups that need a person, each with its command. On a terminal only the first `maxShown` groups are
- * shown.
+ * Returns the groups that need a person, each with its command. On a terminal, only the first `maxShown`
+ * groups are shown.
  */
 export function attentionLines(
   attention: readonly Attention[],
@@ -43,29 +43,29 @@ export function attentionLines(
   if (groups.length === 0) return [styled(terminal, 'green', 'Nothing.')]
   const lines = groups.slice(0, maxShown).flatMap((group) => {
     const { kind, items, command } = group
-    const head = `${items.length} ${attentionWords[kind]}`
-    const summary = cutToTerminal(groupSummary(group), terminal, head.length + 6)
-    return [`${styled(terminal, kindStyle(kind), head)}  ${summary}`.trimEnd(), `  ${command}`]
+    const countText = `${items.length} ${attentionWords[kind]}`
+    const summary = cutToTerminal(groupSummary(group), terminal, countText.length + 6)
+    return [`${styled(terminal, kindStyle(kind), countText)}  ${summary}`.trimEnd(), `  ${command}`]
   })
-  const more = groups.length - maxShown
-  return more > 0 ? [...lines, `and ${more} more; --json lists all`] : lines
+  const omittedCount = groups.length - maxShown
+  return omittedCount > 0 ? [...lines, `and ${omittedCount} more; --json lists all`] : lines
 }
 
 function groupSummary({ batch, items, kind }: AttentionGroup): string {
-  const where = batch === null ? '' : `${sanitize(batch)}: `
+  const batchText = batch === null ? '' : `${sanitize(batch)}: `
   if (kind === 'halted' || kind === 'stopped')
     return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`.trimEnd()
-  const people = `${where}${namesOf(items, maxNamed)}`
-  const [reason, ...others] = new Set(items.map((each) => each.reason))
-  return others.length > 0 || reason === null || reason === undefined
+  const people = `${batchText}${namesOf(items, maxNamed)}`
+  const [reason, ...otherReasons] = new Set(items.map((each) => each.reason))
+  return otherReasons.length > 0 || reason === null || reason === undefined
     ? people
     : `${people}: ${sanitize(reason)}`
 }
 
-/** Returns the names of the first `maxShown` people, and the count of the others. */
+/** Returns the names of the first `maxShown` people and the number of the other people. */
 export function namesOf(items: readonly Attention[], maxShown: number): string {
-  const rest = items.length - maxShown
-  return `${items.slice(0, maxShown).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const otherCount = items.length - maxShown
+  return `${items.slice(0, maxShown).map(nameOf).join(', ')}${otherCount > 0 ? ` and ${otherCount} more` : ''}`
 }
 
 /** Returns the name of a person, or the e-mail; if both are unknown, the start of an id, or the row of an invalid line. */

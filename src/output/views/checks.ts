@@ -10,7 +10,7 @@ const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow
 const checkNameWidth = 12
 const findingIndent = ' '.repeat(6 + checkNameWidth + 2)
 
-/** Shows a line for each check, and below it the hint. `report` is the path of the report file if one was written. */
+/** Shows a line for each check and its hint below it. `report` is the path of the report file if one was written. */
 export function doctorView(findings: readonly Finding[], report?: string): View {
   return {
     json: { checks: findings, ...(report !== undefined && { report }) },
@@ -26,7 +26,10 @@ function findingText({ check, level, message, hint }: Finding, terminal: Termina
 
 type ConformanceAnswer = JsonOf<typeof conformance>
 
-/** Shows the broken rules with the findings, the rules that were not judged grouped by reason, and the totals. */
+/**
+ * Shows the broken rules with their findings, the rules that were not judged grouped by reason, and the
+ * totals.
+ */
 export function conformanceView(report: ConformanceAnswer): View {
   return {
     json: report,
@@ -182,7 +185,7 @@ interface JunitTest {
   /** The rule, quoted from the API document. */
   rule: string
   findings: readonly string[]
-  /** Why the test was not judged; null if it was. */
+  /** Reason why the test was not judged; null if it was judged. */
   reason: string | null
   /** The duration; undefined if it was not measured. */
   milliseconds?: number
@@ -222,7 +225,8 @@ function junitBody({ verdict, findings, reason, rule }: JunitTest): string {
 }
 
 /**
- * Escapes a text for XML. `sanitize` removes the control characters that XML 1.0 does not allow, except line breaks.
+ * Escapes a text for XML. `sanitize` removes the control characters that XML 1.0 does not allow. Line breaks
+ * are preserved.
  */
 function xml(text: string): string {
   return escapeXml(

@@ -41,7 +41,7 @@ export const completionScriptView = (shell: Shell): View => ({
   isVerbatim: true,
 })
 
-/** Returns one line per candidate: value, tab, description. Values with control or format characters are left out. */
+/** Returns one line per candidate: value, tab, description. Values with control or format characters are omitted. */
 export function candidateLines(candidates: readonly Completion[]): string {
   return candidates
     .filter(({ value }) => !/[\p{Cc}\p{Cf}]/u.test(value))
@@ -49,7 +49,7 @@ export function candidateLines(candidates: readonly Completion[]): string {
     .join('')
 }
 
-/** The script does not need the package bash-completion, and does not evaluate the text that the user typed. */
+/** The script does not need the package bash-completion and does not evaluate the text that the user typed. */
 const bash = String.raw`# bash completion for refcheck
 _refcheck() {
   local at word value about room cur=() words=() shown=()

@@ -48,12 +48,12 @@ export interface Exchange {
 }
 
 /**
- * Returns the line of an HTTP exchange for --verbose. Headers, which contain the key, are left out; the URL is
- * masked.
+ * Returns the line of an HTTP exchange for --verbose. The headers, which contain the key, are omitted, and
+ * the URL is masked.
  */
 export function exchangeText({ method, url, status, failure, milliseconds }: Exchange): string {
-  const end = [status, failure === undefined ? undefined : `failed: ${failure}`].filter(
+  const outcome = [status, failure === undefined ? undefined : `failed: ${failure}`].filter(
     (each) => each !== undefined,
   )
-  return `> ${method} ${maskUrl(url)} ${end.join(', ')} ${Math.round(milliseconds)} ms`
+  return `> ${method} ${maskUrl(url)} ${outcome.join(', ')} ${Math.round(milliseconds)} ms`
 }

@@ -20,15 +20,15 @@ const reviewColumns: Column<ReviewRow>[] = [
   },
 ]
 
-/** Lines that the question below a review needs, with its choices. */
+/** Number of lines that the question below a review needs, with its choices. */
 const questionLines = 10
 /** Minimum number of lines for answers on a page. */
 const minAnswerLines = 3
 
 /**
- * Returns all answers of an order for the review before sending, in pages that fit the screen together with the
- * question below. If there are several pages, each starts with the person, and an answer longer than a page continues
- * on the next.
+ * Returns all answers of an order for the review before sending, in pages that fit the screen together with
+ * the question below them. If there are several pages, each starts with the person, and an answer longer than
+ * a page continues on the next page.
  */
 export function reviewPages(
   { id, name }: Pick<Package, 'id' | 'name'>,
@@ -40,15 +40,15 @@ export function reviewPages(
   const singlePage = `${title}\n\n${render(rows)}`
   const maxPageLines = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
   if (countLines(singlePage) <= maxPageLines) return [singlePage]
-  const others = rows.filter(({ group }) => group !== 'Recipient')
+  const otherRows = rows.filter(({ group }) => group !== 'Recipient')
   const titleAndPerson = `${title}\n${wrapLines(personText(rows), terminal.columns)}`
   // The person is repeated on each page only if half of the page remains for answers; otherwise it is in the rows.
-  const isPersonRepeated = others.length > 0 && countLines(titleAndPerson) <= maxPageLines / 2
+  const isPersonRepeated = otherRows.length > 0 && countLines(titleAndPerson) <= maxPageLines / 2
   const head = isPersonRepeated ? titleAndPerson : title
   const maxLines = Math.max(minAnswerLines, maxPageLines - countLines(head))
   const pages: string[] = []
   let page: ReviewRow[] = []
-  for (const row of isPersonRepeated ? others : rows) {
+  for (const row of isPersonRepeated ? otherRows : rows) {
     if (page.length > 0 && countLines(render([...page, row])) > maxLines) {
       pages.push(render(page))
       page = []

@@ -72,8 +72,8 @@ const maxChanges = 4
 type ShownChange = Pick<RequestResource, 'request_id' | 'status' | 'recipient'>
 
 /**
- * Shows the progress of requests that a command waits for: in live lines on a terminal, otherwise in a note per
- * change.
+ * Shows the progress of requests that a command waits for. On a terminal, the progress is in live lines;
+ * otherwise there is a note per change.
  */
 export class WaitMeter {
   readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
@@ -126,7 +126,7 @@ const maxWatchedGroups = 4
 const noteIntervalMs = 15_000
 /** A wait for the quota that is not longer than this is not shown. */
 const shortWaitSeconds = 2
-/** Has no colours, because the reporter dims whole live lines. */
+/** The reporter dims whole live lines, so the lines have no colours of their own. */
 const plainTerminal = { columns: 80, color: false }
 
 interface WatchedBatch extends Pick<BatchOverview, 'statuses' | 'attention'> {
@@ -137,8 +137,8 @@ interface WatchedBatch extends Pick<BatchOverview, 'statuses' | 'attention'> {
 }
 
 /**
- * Shows the progress of a batch that another process runs: in live lines on a terminal, otherwise in notes about
- * changes.
+ * Shows the progress of a batch that another process runs. On a terminal, the progress is in live lines;
+ * otherwise there are notes about changes.
  */
 export class BatchWatch {
   readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
@@ -158,11 +158,11 @@ export class BatchWatch {
 
   #note({ batch, progress, statuses, attention }: WatchedBatch): void {
     for (const kind of attentionKinds) {
-      const ofKind = attention.filter((each) => each.kind === kind)
-      const [first] = ofKind
-      if (first === undefined || this.#reportedKinds.has(kind)) continue
+      const itemsOfKind = attention.filter((each) => each.kind === kind)
+      const [firstItem] = itemsOfKind
+      if (firstItem === undefined || this.#reportedKinds.has(kind)) continue
       this.#reportedKinds.add(kind)
-      this.#reporter.note(`${ofKind.length} ${attentionWords[kind]}. See: ${first.command}`)
+      this.#reporter.note(`${itemsOfKind.length} ${attentionWords[kind]}. See: ${firstItem.command}`)
     }
     const now = this.#clock.monotonic()
     const text = [rowsText(batch.counts), requestsText(statuses)].filter((each) => each !== '').join('; ')
@@ -200,7 +200,10 @@ const liveIntervalMs = 100
 /** Returns the seconds that the quota needs for reading a number of requests. */
 export type ReadingTime = (requests: number) => Promise<number>
 
-/** Shows the progress of saving reports as files: the numbers of files and bytes, and an estimate of the rest. */
+/**
+ * Shows the progress of saving reports as files: the numbers of files and bytes, and an estimate of the
+ * remaining files.
+ */
 export class ReportProgress {
   readonly #reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>
   readonly #clock: { monotonic(): number }
@@ -208,12 +211,12 @@ export class ReportProgress {
   readonly #startedAt: number
   #requestCount = 0
   #unreadRequests = 0
-  /** The time on the monotonic clock at which the quota has allowed all requests to be read. */
+  /** The time on the monotonic clock at which the quota will have allowed all requests to be read. */
   #allReadAt = 0
   /** The number of files of the requests that were read. */
   #plannedFiles = 0
   #finishedFiles = 0
-  /** The finished files without those that were in the folder already, which take no time. */
+  /** The number of finished files without the files that were in the folder already, which take no time. */
   #downloadedFiles = 0
   #bytes = 0
   #shownAt: number
@@ -243,11 +246,13 @@ export class ReportProgress {
     this.#shownAt = now
     const secondsLeft = this.#secondsLeft(now)
     const total = this.#unreadRequests > 0 ? Math.round(this.#estimatedFiles) : this.#plannedFiles
-    const about = total > this.#plannedFiles ? 'about ' : ''
-    const count = `${this.#finishedFiles} of ${about}${formatCount(total, 'file')}, ${formatBytes(this.#bytes)}`
-    if (isLive) this.#reporter.status(progressLine(this.#finishedFraction, count, secondsLeft))
+    const aboutText = total > this.#plannedFiles ? 'about ' : ''
+    const countText = `${this.#finishedFiles} of ${aboutText}${formatCount(total, 'file')}, ${formatBytes(this.#bytes)}`
+    if (isLive) this.#reporter.status(progressLine(this.#finishedFraction, countText, secondsLeft))
     else
-      this.#reporter.note(secondsLeft === undefined ? count : `${count}; ${formatDuration(secondsLeft)} left`)
+      this.#reporter.note(
+        secondsLeft === undefined ? countText : `${countText}; ${formatDuration(secondsLeft)} left`,
+      )
   }
 
   #countFile(isSkipped: boolean): void {
@@ -266,7 +271,7 @@ export class ReportProgress {
     )
   }
 
-  /** The number of files of all requests, estimated from the files per request that was read. */
+  /** Returns the number of files of all requests, estimated from the files of the requests that were read. */
   get #estimatedFiles(): number {
     const readCount = this.#requestCount - this.#unreadRequests
     if (readCount <= 0) return this.#plannedFiles
@@ -278,8 +283,8 @@ export class ReportProgress {
   }
 
   /**
-   * Returns the remaining time at the speed so far, or until the quota has allowed all requests to be read, if that is
-   * later. Returns undefined before the first download.
+   * Returns the remaining time at the speed so far. If the quota will have allowed all requests to be read
+   * later than that, the time until then is returned. Returns undefined before the first download.
    */
   #secondsLeft(now: number): number | undefined {
     const filesLeft = this.#estimatedFiles - this.#finishedFiles

@@ -28,10 +28,13 @@ interface FlagManifest {
   exclusive?: string[]
 }
 
-/** Whether the reference describes a command. `help` comes with oclif, and only completion scripts call `complete`. */
+/**
+ * Returns true if the reference describes a command. `help` comes with oclif, and only completion scripts
+ * call `complete`.
+ */
 const isDocumented = (id: string): boolean => !/^(help|complete)$/.test(id)
 
-/** Shows every command, flag and exit code: as Markdown for people, and as JSON with schemas for programs. */
+/** Shows every command, flag and exit code, as Markdown for people and as JSON with schemas for programs. */
 export function referenceView(
   version: string,
   manifest: Readonly<Record<string, CommandManifest>>,
@@ -85,8 +88,8 @@ const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
 
 /** Returns the flags that every command has. */
 function globalFlags(manifest: Readonly<Record<string, CommandManifest>>): FlagManifest[] {
-  const first = Object.entries(manifest).find(([id]) => isDocumented(id))
-  return Object.values(first?.[1].flags ?? {}).filter(isGlobal)
+  const firstCommand = Object.entries(manifest).find(([id]) => isDocumented(id))
+  return Object.values(firstCommand?.[1].flags ?? {}).filter(isGlobal)
 }
 
 const examplesOf = ({ examples = [] }: CommandManifest): string[] =>
@@ -155,8 +158,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /**
- * Returns the manual page refcheck(1) in roff, from the same manifest as the reference. `pages`: the texts of help
- * pages.
+ * Returns the manual page refcheck(1) in roff, from the same manifest as the reference. `pages` are the texts
+ * of help pages.
  */
 export function manPage(
   version: string,
@@ -205,10 +208,12 @@ function flagLines(flag: FlagManifest): string[] {
   ]
 }
 
-/** Returns a help page in roff: the title is the name of a section, and the other lines are not refilled. */
+/** Returns a help page in roff. The title is the name of a section, and the other lines are not refilled. */
 function pageLines(page: string): string[] {
-  const [title = '', ...rest] = page.trimEnd().split('\n')
-  return [`.SH ${escapeRoff(title)}`].concat(preformatted(rest.map((line) => line.replace(/^ {2}/, ''))))
+  const [title = '', ...otherLines] = page.trimEnd().split('\n')
+  return [`.SH ${escapeRoff(title)}`].concat(
+    preformatted(otherLines.map((line) => line.replace(/^ {2}/, ''))),
+  )
 }
 
 const preformatted = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escapeRoff), '.fi']

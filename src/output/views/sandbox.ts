@@ -41,10 +41,10 @@ export type Redelivered = JsonOf<typeof schemas.redelivered>
 export function redeliveredView(redelivered: Redelivered): View {
   const { request_id, status, outcome } = redelivered
   const answerText = /^\d{3}$/.test(outcome ?? '') ? `it was answered ${outcome}` : sanitize(outcome ?? '')
-  const end = outcome === null ? 'it is still under way' : answerText
+  const outcomeText = outcome === null ? 'it is still under way' : answerText
   return {
     json: redelivered,
-    text: () => `${sanitize(status)} of request ${sanitize(request_id)} was sent once more: ${end}`,
+    text: () => `${sanitize(status)} of request ${sanitize(request_id)} was sent once more: ${outcomeText}`,
   }
 }
 
@@ -80,7 +80,7 @@ export function storiesView(
 type PlayedStory = JsonOf<typeof schemas.story>
 type PlayedDelivery = PlayedStory['deliveries'][number]
 
-/** Shows a played story. `isRight` returns whether the receiver answered a delivery as the API document requires. */
+/** Shows a played story. `isRight` returns true if the receiver answered a delivery as the API document requires. */
 export function storyView(played: PlayedStory, isRight: (delivery: PlayedDelivery) => boolean): View {
   const deliveryLine = (delivery: PlayedDelivery, terminal: Terminal): string => {
     const { status, signature, http_status: answer, failure, ms } = delivery
@@ -128,10 +128,10 @@ export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
 
 type WithTime<Entry> = Entry extends unknown ? Omit<Entry, 'at'> & { at: number } : never
 
-/** An entry of the log of a sandbox; `at` is in milliseconds since the epoch. */
+/** An entry of the log of a sandbox. `at` is in milliseconds since the epoch. */
 export type LogRow = WithTime<JsonOf<typeof schemas.logEntry>>
 
-/** Shows the log of a sandbox. `isFiltered`: whether flags of the command selected the rows. */
+/** Shows the log of a sandbox. `isFiltered` is true if flags of the command selected the rows. */
 export function logView(rows: readonly LogRow[], isFiltered = false): View {
   const emptyText = isFiltered
     ? 'Nothing of this has happened. Show everything with: refcheck sandbox logs'

@@ -41,7 +41,7 @@ export function jsonSchemaView(schema: PackageSchema): View {
   return documentView(requestJsonSchema(schema))
 }
 
-/** Shows the path of a template that was written, and how many fields it has. */
+/** Shows the path of a template that was written and the number of its fields. */
 export function templateView(template: {
   /** The absolute path. */
   path: string

@@ -117,10 +117,10 @@ const purgeAgainLines = [
 
 const maxRecovered = 10
 
-/** What was accepted, and the orders that the attempt logs brought back. */
+/** Returns the reasons that the user accepted, and the orders that were recovered from the attempt logs. */
 function acceptedLines({ closing, recovered }: ExaminedLogs): string[] {
   const reasons = closing === undefined ? [] : closingClauses(closing)
-  const more = recovered.length - maxRecovered
+  const omittedCount = recovered.length - maxRecovered
   return [
     `accepted  ${sanitize(reasons.join('; '))}`,
     ...(recovered.length === 0
@@ -128,7 +128,7 @@ function acceptedLines({ closing, recovered }: ExaminedLogs): string[] {
       : [
           `Brought back from the attempt logs: ${formatCount(recovered.length, 'order')}`,
           ...recovered.slice(0, maxRecovered).map((each) => `  ${sanitize(each)}`),
-          ...(more > 0 ? [`  and ${more} more`] : []),
+          ...(omittedCount > 0 ? [`  and ${omittedCount} more`] : []),
         ]),
   ]
 }
@@ -144,7 +144,10 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   }
 }
 
-/** Returns the message about rows that are held because the store lost attempts: some may already have been sent. */
+/**
+ * Returns the message about rows that are held because the store lost attempts, so that some rows may already
+ * have been sent.
+ */
 export function heldText(held: number, batchIds: readonly string[]): string {
   const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
   return [
@@ -167,7 +170,7 @@ interface PurgeCounts {
   drafts: number
   /** Plans of agents that no person had approved yet. */
   plans: number
-  /** Rows that were not changed, because they are not settled yet. */
+  /** Rows that were not changed, because their outcome is not known yet. */
   kept: number
   /** Attempt logs of other machines that still contain fingerprints. */
   logsLeft: readonly { host: string; path: string }[]
@@ -209,7 +212,7 @@ export function deletionText(files: readonly Pick<PurgedFile, 'kind'>[]): string
   ].join(' and ')
 }
 
-/** Whether a file is a manifest, of which a purge deletes only the lines about the person. */
+/** Returns true if a file is a manifest, of which a purge deletes only the lines about the person. */
 const isManifest = ({ kind }: Pick<PurgedFile, 'kind'>): boolean => kind === 'manifest'
 
 function filesText(files: readonly PurgedFile[]): string[] {
@@ -229,7 +232,7 @@ function filesText(files: readonly PurgedFile[]): string[] {
   ]
 }
 
-/** Returns `2 rows and 1 event`, with the drafts and plans if there are some. */
+/** Returns `2 rows and 1 event`, and the drafts and plans if there are some. */
 function removedText({
   rows,
   events,
@@ -243,8 +246,8 @@ function removedText({
 }
 
 /**
- * Returns the question before a purge. `people`: the people whose data is removed, if the purge names a person;
- * `files`: the files that are deleted with it.
+ * Returns the question before a purge. If the purge names a person, `people` are the people whose data is
+ * removed. `files` are the files that are deleted with the data.
  */
 export function purgeQuestion(
   counts: PurgeCounts,
@@ -257,13 +260,13 @@ export function purgeQuestion(
       return email === undefined ? [] : `${name} (${email})`.trim()
     }),
   )
-  const [first, ...others] = names
-  const who =
-    first === undefined
+  const [firstName, ...otherNames] = names
+  const peopleText =
+    firstName === undefined
       ? ''
-      : `${sanitize(first)}${others.length === 0 ? '' : ` and ${others.length} more`}: `
+      : `${sanitize(firstName)}${otherNames.length === 0 ? '' : ` and ${otherNames.length} more`}: `
   const deletion = files.length === 0 ? '' : `, and delete ${deletionText(files)},`
-  return `Remove personal data of ${who}${removedText(counts)}${deletion} permanently?`
+  return `Remove personal data of ${peopleText}${removedText(counts)}${deletion} permanently?`
 }
 
 export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {
@@ -288,7 +291,8 @@ export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {
         files.length === 0
           ? 'Nothing to remove: no personal data was found.'
           : 'Nothing to remove from the store.'
-      const withLogsAndFiles = (first: string): string => [first, ...logs, ...filesText(files)].join('\n')
+      const withLogsAndFiles = (firstLine: string): string =>
+        [firstLine, ...logs, ...filesText(files)].join('\n')
       if (rows + events + drafts + plans + kept === 0) return withLogsAndFiles(nothingText)
       const verb = dryRun ? 'Would remove' : 'Removed'
       const unchanged =
@@ -343,8 +347,8 @@ export function storeAccountAddedView(account: string, isNew: boolean): View {
 }
 
 export function storeMoveQuestion({ location, rows, events }: StoreInfo, to: string): string {
-  const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
-  return `Move ${formatCount(count, 'row')} and ${formatCount(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former permanently?`
+  const rowCount = Object.values(rows).reduce((sum, each) => sum + each, 0)
+  return `Move ${formatCount(rowCount, 'row')} and ${formatCount(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former permanently?`
 }
 
 const digestColumns: Column<TableDigest>[] = [

@@ -37,7 +37,10 @@ function validText(event: unknown, terminal: Terminal): string {
   return `${valid}  ${parts.map((part) => sanitize(part)).join('  ')}`
 }
 
-/** Shows one row per delivery of a log: its position, whether its signature is valid, and its event or the problem. */
+/**
+ * Shows one row per delivery of a log: its position, the result of the verification of its signature, and its
+ * event or the problem.
+ */
 export function loggedVerificationsView(
   deliveries: readonly LoggedVerification[],
 ): ListView<LoggedVerification> {
@@ -99,9 +102,9 @@ function deliveryLine(delivery: SentDelivery, terminal: Terminal): string {
   const word = answered === null ? 'no answer' : accepted ? 'accepted' : 'refused'
   const verdict = styled(terminal, isRight ? 'green' : 'red', word)
   const signatureText = signature === 'bad' ? '  bad signature' : ''
-  const quoted = accepted || said === '' ? '' : `  "${said}"`
+  const replyText = accepted || said === '' ? '' : `  "${said}"`
   const answer = answered === null ? `${milliseconds} ms` : `${answered} in ${milliseconds} ms`
-  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${signatureText}${quoted}`, { layout: true })}`
+  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${signatureText}${replyText}`, { layout: true })}`
 }
 
 /** Shows an event that was just received and stored. */
@@ -141,7 +144,8 @@ export function storedEventView({
 }
 
 /**
- * Returns the note about an attempt to forward an event. `next`: milliseconds until the next attempt, or `dropped`.
+ * Returns the note about an attempt to forward an event. `next` is the number of milliseconds until the next
+ * attempt, or `dropped`.
  */
 export function forwardedText(
   { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
@@ -150,16 +154,16 @@ export function forwardedText(
 ): string {
   const eventName = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)
   if (hasAccepted) return `Forwarded ${eventName}: ${answer}`
-  const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
+  const reasonText = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
   if (next === 'dropped') {
-    return `Dropped ${eventName}: ${why}. Forward it again with: refcheck webhook events replay ${id}`
+    return `Dropped ${eventName}: ${reasonText}. Forward it again with: refcheck webhook events replay ${id}`
   }
-  return `Could not forward ${eventName}: ${why}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
+  return `Could not forward ${eventName}: ${reasonText}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
 }
 
 const forwardedLaterText = 'Events that were not forwarded yet are forwarded first by the next run.'
 
-/** Returns the error with which `webhook listen` ends on Ctrl-C. `count`: the number of new events. */
+/** Returns the error with which `webhook listen` ends on Ctrl-C. `count` is the number of new events. */
 export function createInterruptedError(count: number, canForward: boolean): InterruptedError {
   return new InterruptedError(`interrupted; ${formatCount(count, 'new event')} recorded`, {
     hint: canForward ? forwardedLaterText : undefined,
@@ -214,7 +218,10 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
   }
 }
 
-/** Shows an event with its body. The JSON has the exact bytes: as text, or in base64 if they are no text. */
+/**
+ * Shows an event with its body. The JSON has the exact bytes of the body, as text or, if they are not text,
+ * in base64.
+ */
 export function eventView(
   event: ListedEvent & { signature: string; body: string; body_base64: string | null },
 ): View {

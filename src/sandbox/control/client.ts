@@ -27,7 +27,7 @@ export function connectToSandbox(
   token: string | undefined,
 ): RunningSandbox {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const urlOf = (control: string): string => `${baseUrl}${controlPath}${control}`
+  const toUrl = (control: string): string => `${baseUrl}${controlPath}${control}`
   const requireAnswer = ({ status, body }: { status: number; body: Buffer }): unknown => {
     const answer = parseOrUndefined(body)
     if (status === 200 && answer !== undefined) return answer
@@ -44,12 +44,12 @@ export function connectToSandbox(
   }
   return {
     read: async (control, signal) =>
-      requireAnswer(await http.send({ method: 'GET', url: urlOf(control), headers, limits, signal })),
+      requireAnswer(await http.send({ method: 'GET', url: toUrl(control), headers, limits, signal })),
     send: async (control, body) =>
       requireAnswer(
         await http.send({
           method: 'POST',
-          url: urlOf(control),
+          url: toUrl(control),
           headers: { ...headers, 'content-type': 'application/json' },
           body: Buffer.from(JSON.stringify(body)),
           limits,

@@ -158,7 +158,7 @@ function postControl<T>(
   name: string,
   summary: string,
   bodySchema: z.ZodType<T>,
-  answer: z.ZodType,
+  responseSchema: z.ZodType,
   run: (sandbox: Sandbox, body: T) => unknown,
   isCheckedByRun = false,
 ): PostControl {
@@ -166,7 +166,7 @@ function postControl<T>(
     name,
     summary,
     bodySchema,
-    responseSchema: answer,
+    responseSchema,
     isCheckedByRun,
     run: (sandbox, body) => run(sandbox, body as T),
   }
@@ -190,7 +190,7 @@ export const postControls: readonly PostControl[] = [
     'Make the next requests or calls go wrong',
     injection,
     emptyResponse,
-    (sandbox, given) => void sandbox.inject(parseInjection(given)),
+    (sandbox, body) => void sandbox.inject(parseInjection(body)),
     true,
   ),
   postControl('clear-faults', 'Clear all faults', emptyBody, emptyResponse, (sandbox) =>
@@ -201,8 +201,8 @@ export const postControls: readonly PostControl[] = [
     'Switch rules that the API document leaves open',
     z.record(text, text),
     rules,
-    (sandbox, chosen) => {
-      for (const [name, choice] of Object.entries(chosen)) sandbox.setRule(name, choice)
+    (sandbox, choices) => {
+      for (const [name, choice] of Object.entries(choices)) sandbox.setRule(name, choice)
       return sandbox.rules()
     },
   ),
@@ -211,7 +211,7 @@ export const postControls: readonly PostControl[] = [
     'Change something permanently',
     z.object({ switch: z.enum(switchNames) }),
     emptyResponse,
-    (sandbox, given) => sandbox.applySwitch(given.switch),
+    (sandbox, body) => sandbox.applySwitch(body.switch),
   ),
   postControl(
     'renew-key',
@@ -232,7 +232,7 @@ export const postControls: readonly PostControl[] = [
     'Set the credits; null: unlimited',
     z.object({ credits }),
     emptyResponse,
-    (sandbox, given) => sandbox.setCredits(given.credits),
+    (sandbox, body) => sandbox.setCredits(body.credits),
   ),
   postControl(
     'plan',
@@ -263,7 +263,7 @@ export const postControls: readonly PostControl[] = [
     'Make the next turn of a request, or of one of its checks, happen now',
     z.object({ request_id: text, check_id: text.optional() }),
     emptyResponse,
-    (sandbox, given) => sandbox.advanceRequest(given.request_id, given.check_id),
+    (sandbox, body) => sandbox.advanceRequest(body.request_id, body.check_id),
   ),
   postControl(
     'redeliver',
@@ -294,8 +294,8 @@ export const postControls: readonly PostControl[] = [
     'Back to a snapshot',
     anything,
     overview,
-    (sandbox, given) => {
-      sandbox.restore(parseSnapshot(given))
+    (sandbox, body) => {
+      sandbox.restore(parseSnapshot(body))
       return sandbox.overview()
     },
     true,

@@ -22,7 +22,9 @@ const seedNamesByPosition: SeedNames = {
   user: (email, organisationId) => [organisationId, email],
 }
 
-/** Returns the initial state of a sandbox with this fixture; what the fixture omits is derived from the seed. */
+/**
+ * Returns the initial state of a sandbox with this fixture; what the fixture omits is derived from the seed.
+ */
 export function createInitialState(
   { organisations }: Fixture,
   rng: SeededRandom,
@@ -199,8 +201,8 @@ function makeUser(
 }
 
 /**
- * Ids and secrets of the built-in fixture do not depend on positions, so that they stay the same when entries are
- * added.
+ * The seed names of the built-in fixture do not depend on positions, so that its ids and secrets stay the
+ * same when entries are added.
  */
 export const builtInSeedNames: SeedNames = {
   organisation: (name) => name,

@@ -6,7 +6,7 @@ import type { Clock } from '../../host/clock.ts'
 const maxWorkMs = 250
 
 interface Sleeper {
-  at: number
+  wakeAt: number
   order: number
   wake: () => void
 }
@@ -18,7 +18,7 @@ interface Sleeper {
 export class ManualClock implements Clock {
   #now: number
   #lastOrder = 0
-  #advancing: Promise<void> = Promise.resolve()
+  #lastAdvance: Promise<void> = Promise.resolve()
   readonly #sleepers = new Set<Sleeper>()
   readonly #pendingWork = new Set<Promise<unknown>>()
 
@@ -52,7 +52,7 @@ export class ManualClock implements Clock {
         signal?.removeEventListener('abort', onAbort)
         resolve()
       }
-      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), order: this.#lastOrder, wake }
+      const sleeper: Sleeper = { wakeAt: this.#now + Math.max(0, ms), order: this.#lastOrder, wake }
       this.#sleepers.add(sleeper)
       signal?.addEventListener('abort', onAbort, { once: true })
     })
@@ -70,23 +70,25 @@ export class ManualClock implements Clock {
    * run one after the other.
    */
   advance(ms: number): Promise<void> {
-    this.#advancing = this.#advancing.then(() => this.#moveTo(this.#now + Math.max(0, Math.round(ms))))
-    return this.#advancing
+    this.#lastAdvance = this.#lastAdvance.then(() => this.#moveTo(this.#now + Math.max(0, Math.round(ms))))
+    return this.#lastAdvance
   }
 
   async #moveTo(target: number): Promise<void> {
     for (;;) {
       await this.#awaitWork()
-      const next = this.#earliest()
-      if (next === undefined || next.at > target) break
-      this.#now = Math.max(this.#now, next.at)
-      this.#sleepers.delete(next)
-      next.wake()
+      const sleeper = this.#findEarliest()
+      if (sleeper === undefined || sleeper.wakeAt > target) break
+      this.#now = Math.max(this.#now, sleeper.wakeAt)
+      this.#sleepers.delete(sleeper)
+      sleeper.wake()
     }
     this.#now = Math.max(this.#now, target)
   }
 
-  /** Waits until the woken timers have run and the work that they began is done or has taken too long. */
+  /**
+   * Waits until the woken timers have run and until the work that they began has ended or has taken too long.
+   */
   async #awaitWork(): Promise<void> {
     await setImmediate()
     if (this.#pendingWork.size === 0) return
@@ -98,11 +100,12 @@ export class ManualClock implements Clock {
     await setImmediate()
   }
 
-  #earliest(): Sleeper | undefined {
+  #findEarliest(): Sleeper | undefined {
     let first: Sleeper | undefined
     for (const sleeper of this.#sleepers) {
-      const { at, order } = sleeper
-      if (first === undefined || at < first.at || (at === first.at && order < first.order)) first = sleeper
+      const { wakeAt, order } = sleeper
+      if (first === undefined || wakeAt < first.wakeAt || (wakeAt === first.wakeAt && order < first.order))
+        first = sleeper
     }
     return first
   }

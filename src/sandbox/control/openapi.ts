@@ -7,7 +7,10 @@ import { controlPath } from './client.ts'
 
 type Json = Record<string, unknown>
 
-/** Describes the service at `baseUrl` as OpenAPI 3.1, with the control API of a sandbox under its own tag. */
+/**
+ * Returns the OpenAPI 3.1 description of the service at `baseUrl`, with the control API of a sandbox under
+ * its own tag.
+ */
 export function sandboxOpenApi(baseUrl: string): Json {
   const service = openApi(baseUrl)
   const { paths, components, tags } = service as { paths: Json; components: Json; tags: Json[] }

@@ -101,7 +101,7 @@ function renderEntry(entry: LogEntry): Piece {
   return html`<p>${sanitize(formatEntry(entry), { layout: true, marksLines: true })}</p> `
 }
 
-/** Renders the numbers of the sandbox. The script replaces them regularly, as well as the tables. */
+/** Renders the numbers of the sandbox. The script replaces them regularly, and the tables too. */
 function renderOverview(overview: Overview): Piece {
   const { now, clock, speed, credits, webhook_url: webhook, requests, quota } = overview
   const requestCount = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
@@ -321,16 +321,16 @@ function renderDeliveries(deliveries: readonly DeliveryRecord[]): Piece {
 }
 
 /** Formats a time (milliseconds since the epoch) to the second in UTC. */
-function formatTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+function formatTime(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
 /** Formats seconds as 45 s, 12 min or 1 h. */
-function formatDuration(count: number): string {
-  if (count < 120) return `${count} s`
-  return count < 7200 && count % 3600 !== 0
-    ? `${Math.round(count / 60)} min`
-    : `${Math.round(count / 3600)} h`
+function formatDuration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  return seconds < 7200 && seconds % 3600 !== 0
+    ? `${Math.round(seconds / 60)} min`
+    : `${Math.round(seconds / 3600)} h`
 }
 
 /** Formats an entry of the log as one line. */

@@ -134,7 +134,7 @@ export async function readFixture(path: string): Promise<Fixture> {
   return parseFixture(text)
 }
 
-/** As `readFixture`, but from a text. */
+/** Parses a fixture from a text. Throws an InvalidInputError with the line or path if it is not a fixture. */
 export function parseFixture(text: string): Fixture {
   const result = fixture.safeParse(parseYaml(text), formatIssues)
   if (!result.success) {
@@ -198,8 +198,8 @@ function parseYaml(text: string): unknown {
 }
 
 /**
- * Whether more brackets are open than allowed. Brackets in quotes are counted too, since YAML has three kinds of
- * quotes.
+ * Returns true if more brackets are open than allowed. Brackets in quotes are counted too, since YAML has
+ * three kinds of quotes.
  */
 function hasManyOpenBrackets(text: string): boolean {
   let depth = 0
@@ -210,8 +210,8 @@ function hasManyOpenBrackets(text: string): boolean {
   return false
 }
 
-const tooLargeError = (what: string): InvalidInputError =>
-  new InvalidInputError(what, { hint: 'Nothing was started. Give a smaller fixture.' })
+const tooLargeError = (message: string): InvalidInputError =>
+  new InvalidInputError(message, { hint: 'Nothing was started. Give a smaller fixture.' })
 
 function formatPath(path: readonly PropertyKey[]): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
@@ -232,19 +232,22 @@ function requireKnownTeams(teamNames: string[], knownTeams: string[]): void {
   throw new InvalidInputError(`the fixture has a user in the team "${unknownTeam}", but no such team`)
 }
 
-/** Parses the values of --rule: each `name=choice`, or only `seeded`. Throws a UsageError for any other text. */
+/**
+ * Parses the values of --rule: each is `name=choice`, or the only one is `seeded`. Throws a UsageError for
+ * any other text.
+ */
 export function parseRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
   if (rules.length === 0) return undefined
   if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
   const choices: Partial<Choices> = {}
   for (const rule of rules) {
-    const equals = rule.indexOf('=')
-    if (equals === -1) {
+    const equalsIndex = rule.indexOf('=')
+    if (equalsIndex === -1) {
       throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not NAME=CHOICE`, {
         hint: 'List the names and choices with: refcheck sandbox rules',
       })
     }
-    Object.assign(choices, parseChoice(rule.slice(0, equals), rule.slice(equals + 1)))
+    Object.assign(choices, parseChoice(rule.slice(0, equalsIndex), rule.slice(equalsIndex + 1)))
   }
   return choices
 }

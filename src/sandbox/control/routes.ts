@@ -37,9 +37,9 @@ for (const { name, read } of getControls) {
 }
 for (const { name, bodySchema, isCheckedByRun, run } of postControls) {
   app.post(`/${name}`, async (context) => {
-    const order = await readBody(context, isCheckedByRun ? z.unknown() : bodySchema)
-    const done = await run(context.env.sandbox, order)
-    return jsonResponse(done ?? {})
+    const body = await readBody(context, isCheckedByRun ? z.unknown() : bodySchema)
+    const result = await run(context.env.sandbox, body)
+    return jsonResponse(result ?? {})
   })
 }
 
@@ -63,7 +63,10 @@ export function handleControl(
     : app.fetch(request, { sandbox })
 }
 
-/** The page's module, with its stylesheet and script, is loaded at the first visit. */
+/**
+ * Loads the module of the page, which contains its stylesheet and script. It is only loaded when the page is
+ * requested.
+ */
 const loadPage = () => import('./page.ts')
 
 /**

@@ -106,11 +106,11 @@ export class Sandbox {
   readonly #initialState: Snapshot
   #home: HomeOrganisation
 
-  constructor(options: SandboxOptions, answerOutside: ControlHandler) {
+  constructor(options: SandboxOptions, handleControl: ControlHandler) {
     const { clock, data, webhookUrl, reach } = options
     if (webhookUrl !== undefined) checkWebhookUrl(webhookUrl, reach !== undefined)
     this.#options = options
-    this.#handleControl = answerOutside
+    this.#handleControl = handleControl
     this.#clock = clock
     this.#state = new State(createSettings(options))
     const { seed } = this.#state.settings
@@ -222,8 +222,8 @@ export class Sandbox {
 
   /** Sets a rule. Throws an InvalidInputError if there is no such rule or choice. */
   setRule(name: string, choice: string): void {
-    const chosen = parseChoice(name, choice)
-    this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...chosen } })
+    const choices = parseChoice(name, choice)
+    this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...choices } })
   }
 
   /** Makes a change that an owner or the operator of the service could make to the organisation. */
@@ -240,9 +240,9 @@ export class Sandbox {
       case 'deactivate-subscription':
         return this.changePlan({ subscription: 'inactive' })
       case 'replace-package': {
-        const active = [...this.#packages().values()].find(({ status }) => status === 'ACTIVE')
-        if (active === undefined) throw new InvalidInputError('the sandbox has no ACTIVE package')
-        this.replacePackage(active.id)
+        const activePackage = [...this.#packages().values()].find(({ status }) => status === 'ACTIVE')
+        if (activePackage === undefined) throw new InvalidInputError('the sandbox has no ACTIVE package')
+        this.replacePackage(activePackage.id)
       }
     }
   }
@@ -287,14 +287,14 @@ export class Sandbox {
    */
   replacePackage(id: number, { newField = true }: { newField?: boolean | undefined } = {}): number {
     const packages = this.#packages()
-    const old = packages.get(id)
-    if (old === undefined) throw new InvalidInputError(`the sandbox has no package ${id}`)
+    const oldPackage = packages.get(id)
+    if (oldPackage === undefined) throw new InvalidInputError(`the sandbox has no package ${id}`)
     const successor: PackageRecord = {
-      ...structuredClone(old),
+      ...structuredClone(oldPackage),
       id: Math.max(...packages.keys()) + 1,
-      additional_information: newField ? addRequiredField(old) : old.additional_information,
+      additional_information: newField ? addRequiredField(oldPackage) : oldPackage.additional_information,
     }
-    this.#service.commit({ does: 'package', package: { ...old, status: 'INACTIVE' } })
+    this.#service.commit({ does: 'package', package: { ...oldPackage, status: 'INACTIVE' } })
     this.#service.commit({ does: 'package', package: successor })
     return successor.id
   }
@@ -432,8 +432,8 @@ export class Sandbox {
       settings,
       fixture === undefined ? builtInSeedNames : undefined,
     )
-    const [first] = initialState.organisations
-    if (first !== undefined && webhookUrl !== undefined) first.webhook_url = webhookUrl
+    const [organisation] = initialState.organisations
+    if (organisation !== undefined && webhookUrl !== undefined) organisation.webhook_url = webhookUrl
     return initialState
   }
 
@@ -455,9 +455,9 @@ export class Sandbox {
     if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
     this.#deliveries.resume()
     this.#progressWatch.watchAll()
-    const [first] = this.#state.organisations.values()
-    if (first === undefined) throw new RangeError('a sandbox needs an organisation')
-    return { organisationId: first.id, ...credentialsOf(first, this.#state) }
+    const [organisation] = this.#state.organisations.values()
+    if (organisation === undefined) throw new RangeError('a sandbox needs an organisation')
+    return { organisationId: organisation.id, ...credentialsOf(organisation, this.#state) }
   }
 
   #onFailure(error: unknown): void {
@@ -476,8 +476,8 @@ export class Sandbox {
 function credentialsOf({ id }: Organisation, state: State): Pick<Credentials, 'apiKey' | 'userEmail'> {
   const keys = [...state.keys.values()].filter((key) => key.organisation_id === id)
   const users = [...(state.users.get(id)?.values() ?? [])]
-  const active = users.filter((user) => user.active)
-  const user = active.find(({ role }) => role === 'owner') ?? active[0] ?? users[0]
+  const activeUsers = users.filter((user) => user.active)
+  const user = activeUsers.find(({ role }) => role === 'owner') ?? activeUsers[0] ?? users[0]
   return {
     apiKey: (keys.findLast(({ revoked }) => !revoked) ?? keys.at(-1))?.key ?? '',
     userEmail: user?.email ?? '',
@@ -513,8 +513,8 @@ function createSettings({ seed, rules, clock, data }: SandboxOptions): Settings 
 }
 
 /**
- * Returns a random part of the names from which ids are drawn, so that ids differ from earlier ones; empty if a seed
- * was given, so that ids repeat.
+ * Returns a random part of the arguments from which ids are derived, so that ids differ from earlier ones;
+ * empty if a seed was given, so that ids repeat.
  */
 function drawIdSalt({ seed }: SandboxOptions): readonly string[] {
   return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []

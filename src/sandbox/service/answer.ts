@@ -15,7 +15,7 @@ export const textOf = (response: Response): string | null => textsByResponse.get
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
-/** Returns a successful response in the envelope: `message` is "Empty on success". */
+/** Returns a successful response in the envelope. Its `message` is "Empty on success". */
 export function successResponse(data: unknown, status: 200 | 201 = 200): Response {
   return responseWithText(successText(data), status)
 }
@@ -24,7 +24,7 @@ export function successText(data: unknown): string {
   return JSON.stringify({ data, status_message: 'ok', message: '' })
 }
 
-/** As `successResponse`, with a text that `successText` returned. */
+/** Returns the successful response with a text that `successText` returned. */
 export function responseWithText(text: string, status: 200 | 201 = 200): Response {
   return textAnswer(text, { status, headers: jsonHeaders })
 }
@@ -50,7 +50,7 @@ function statusMessage(status: number): string {
   return status < 500 ? 'client_error' : 'server_error'
 }
 
-/** Thrown to refuse a call; the gateway turns it into a `failureResponse`. */
+/** Thrown to refuse a call. The gateway responds with a `failureResponse`. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -63,7 +63,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Refusals with the message texts of the document's matrix ("Message texts on error bodies …"). */
+/** Creates refusals with the message texts of the document's matrix ("Message texts on error bodies …"). */
 export const refusals = {
   missingHeaders: () => new Refusal(401, 'missing authentication headers'),
   invalidKey: () => new Refusal(401, 'invalid API key'),
@@ -91,11 +91,13 @@ const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INF
 /** Reads a body as text; throws a Refusal with status 400 if it is too large or not UTF-8. */
 export async function readBody(request: Request, limit: keyof typeof limits): Promise<string> {
   const maxSize = limits[limit]
-  const tooLarge = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
+  const createTooLargeError = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
   const contentLength = request.headers.get('Content-Length')
-  if (contentLength !== null && Number(contentLength) > maxSize) throw tooLarge()
+  if (contentLength !== null && Number(contentLength) > maxSize) throw createTooLargeError()
   const bytes =
-    contentLength === null ? await readBytes(request, maxSize, tooLarge) : await request.arrayBuffer()
+    contentLength === null
+      ? await readBytes(request, maxSize, createTooLargeError)
+      : await request.arrayBuffer()
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -104,12 +106,16 @@ export async function readBody(request: Request, limit: keyof typeof limits): Pr
 }
 
 /** Reads a body of unknown length; stops as soon as it is too large. */
-async function readBytes(request: Request, maxSize: number, tooLarge: () => Refusal): Promise<Uint8Array> {
+async function readBytes(
+  request: Request,
+  maxSize: number,
+  createTooLargeError: () => Refusal,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
-    if (size > maxSize) throw tooLarge()
+    if (size > maxSize) throw createTooLargeError()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -73,12 +73,12 @@ export class Deliveries {
   announce(request: RequestRecord, status: RequestStatus, at: number): void {
     const { service, rng } = this.#options
     const organisation = service.state.organisations.get(request.organisation_id)
-    const collected = this.#eventsOfNewRequest ?? this.#eventsOfStories.get(request.request_id)
+    const collectedEvents = this.#eventsOfNewRequest ?? this.#eventsOfStories.get(request.request_id)
     if (organisation === undefined) return
-    if (organisation.webhook_url === null && collected === undefined) return
+    if (organisation.webhook_url === null && collectedEvents === undefined) return
     if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
     const { scenarios } = request
-    const first: DeliveryRecord = {
+    const delivery: DeliveryRecord = {
       id: rng.uuid('delivery', request.number, status, 1, ...service.idSalt),
       organisation_id: organisation.id,
       request_id: request.request_id,
@@ -90,17 +90,17 @@ export class Deliveries {
       at: at + this.#delay(request),
       outcome: null,
     }
-    if (collected !== undefined) {
-      collected.push(first)
+    if (collectedEvents !== undefined) {
+      collectedEvents.push(delivery)
       return
     }
-    this.#send(first)
-    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(first, 2)
+    this.#send(delivery)
+    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(delivery, 2)
   }
 
   /**
-   * Sends an event again now: that of the delivery with this id, or the latest of the request with this id. Throws an
-   * InvalidInputError if there is none.
+   * Sends an event again now: the event of the delivery with this id, or the latest event of the request with
+   * this id. Throws an InvalidInputError if there is none.
    */
   redeliver(id: string): DeliveryRecord {
     const { service, rng, clock, onWork } = this.#options
@@ -127,7 +127,7 @@ export class Deliveries {
     return redelivery
   }
 
-  /** Creates a request whose events are collected in `events` instead of being sent, until `end` is called. */
+  /** Creates a request. Its events are collected in `events` instead of being sent, until `end` is called. */
   collect(create: () => RequestRecord): {
     request: RequestRecord
     events: DeliveryRecord[]
@@ -145,8 +145,8 @@ export class Deliveries {
   }
 
   /**
-   * Posts an event to `url` once; if `forged`, with a wrong signature. Returns the outcome and the time in real
-   * milliseconds.
+   * Posts an event to `url` once, with a wrong signature if `forged` is true. Returns the outcome and the
+   * real milliseconds that it took.
    */
   async deliverTo(
     url: string,
@@ -187,11 +187,11 @@ export class Deliveries {
     return rng.fraction('repeat', number, status) < repetitionShare
   }
 
-  #repeat(first: DeliveryRecord, copy: number): void {
+  #repeat(original: DeliveryRecord, copy: number): void {
     this.#send({
-      ...first,
-      id: this.#options.rng.uuid('delivery', first.id, copy),
-      at: first.at + repeatAfterMs,
+      ...original,
+      id: this.#options.rng.uuid('delivery', original.id, copy),
+      at: original.at + repeatAfterMs,
     })
   }
 
@@ -200,9 +200,9 @@ export class Deliveries {
     if (request.scenarios.includes('event-late')) return lateEventMs
     if (!request.scenarios.includes('event-unordered')) return 0
     const { service, clock } = this.#options
-    const last = request.steps.at(-1)
-    if (last === undefined) return 0
-    const remainingMs = request.created_at + last.at / service.speed - clock.now()
+    const lastStep = request.steps.at(-1)
+    if (lastStep === undefined) return 0
+    const remainingMs = request.created_at + lastStep.at / service.speed - clock.now()
     return Math.max(0, remainingMs) + 1000 * (request.steps.length - request.applied)
   }
 
@@ -252,10 +252,10 @@ export class Deliveries {
   async #post({ headers, body }: EventMessage, url: string | null, clock: Clock): Promise<string> {
     if (url === null) return 'no webhook is configured'
     const endController = new AbortController()
-    const stop = AbortSignal.any([this.#stop.signal, endController.signal])
+    const stopSignal = AbortSignal.any([this.#stop.signal, endController.signal])
     try {
-      const timeout = clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
-      const answer = this.#options.deliver(url, headers, Buffer.from(body), stop).then(String)
+      const timeout = clock.sleep(acknowledgementMs, stopSignal).then(() => 'no answer within 10 s')
+      const answer = this.#options.deliver(url, headers, Buffer.from(body), stopSignal).then(String)
       return await Promise.race([answer, timeout])
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
@@ -265,11 +265,11 @@ export class Deliveries {
   }
 
   #signingKey(secret: string): KeyObject {
-    const existing = this.#signingKeys.get(secret)
-    if (existing !== undefined) return existing
-    const created = signingKey(secret)
-    this.#signingKeys.set(secret, created)
-    return created
+    const cachedKey = this.#signingKeys.get(secret)
+    if (cachedKey !== undefined) return cachedKey
+    const key = signingKey(secret)
+    this.#signingKeys.set(secret, key)
+    return key
   }
 }
 
@@ -283,37 +283,38 @@ function eventOf(request: RequestRecord, status: RequestStatus): WebhookEvent {
 }
 
 /**
- * Returns a `Deliver` over HTTP(S) with a new connection per event. Plain http is allowed to this machine and to the
- * networks `httpTo` only.
+ * Returns a `Deliver` over HTTP(S) with a new connection per event. Plain http is allowed only to this
+ * machine and to the networks `httpNetworks`.
  */
-export function httpDeliver(clock: Clock, httpTo?: Networks): Deliver {
-  const approved = new Set<string>()
-  let made: Promise<HttpClient> | undefined
-  const client = async (): Promise<HttpClient> => {
+export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
+  const approvedHosts = new Set<string>()
+  let httpClient: Promise<HttpClient> | undefined
+  const createClient = async (): Promise<HttpClient> => {
     const { HttpClient: Client } = await import('../../http/client.ts')
-    const isApproved = ({ host }: URL): boolean => approved.has(host)
+    const isApproved = ({ host }: URL): boolean => approvedHosts.has(host)
     return new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isApproved })
   }
   return async (url, headers, body, signal) => {
-    made ??= client()
+    httpClient ??= createClient()
     const { protocol, host, hostname } = new URL(url)
-    if (protocol === 'http:' && httpTo !== undefined && !isLoopbackHost(hostname)) {
+    if (protocol === 'http:' && httpNetworks !== undefined && !isLoopbackHost(hostname)) {
       const { address } = await lookup(hostname.replace(/^\[(.*)\]$/, '$1'))
-      if (!httpTo.has(address)) throw new Error(`${hostname} is at ${address}, where http is not allowed`)
-      approved.add(host)
+      if (!httpNetworks.has(address))
+        throw new Error(`${hostname} is at ${address}, where http is not allowed`)
+      approvedHosts.add(host)
     }
-    const answer = await (await made).sendOnce({ method: 'POST', url, headers, body, signal })
+    const answer = await (await httpClient).sendOnce({ method: 'POST', url, headers, body, signal })
     return answer.status
   }
 }
 
 /**
- * Returns the URL if it is a valid webhook: "An HTTPS endpoint URL" ("Webhook configuration"), or http to this
- * machine, where a receiver under test listens. With `httpElsewhere`, http to any host is accepted and the host is
- * checked when an event is sent. Throws a UsageError for anything else; the message does not contain the whole URL,
- * since it may contain a token.
+ * Returns the URL if it is a valid webhook: "An HTTPS endpoint URL" ("Webhook configuration"), or an http URL
+ * of this machine, where a receiver under test listens. If `allowsHttp` is true, http to any host is
+ * accepted, and the host is checked when an event is sent. Throws a UsageError for any other text. Its
+ * message does not contain the whole URL, since a URL may contain a token.
  */
-export function checkWebhookUrl(text: string, httpElsewhere = false): string {
+export function checkWebhookUrl(text: string, allowsHttp = false): string {
   if (!URL.canParse(text)) {
     throw new UsageError('the webhook is not a URL', {
       hint: 'Give a URL such as https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',
@@ -325,7 +326,7 @@ export function checkWebhookUrl(text: string, httpElsewhere = false): string {
       hint: 'Remove the part before the @.',
     })
   }
-  if (protocol === 'https:' || (protocol === 'http:' && (httpElsewhere || isLoopbackHost(hostname)))) {
+  if (protocol === 'https:' || (protocol === 'http:' && (allowsHttp || isLoopbackHost(hostname)))) {
     return text
   }
   throw new UsageError(`the webhook ${protocol}//${host} is not https`, {

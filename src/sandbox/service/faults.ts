@@ -52,7 +52,10 @@ export class Faults {
     this.#injections.clear()
   }
 
-  /** Returns the fault for this call, if there is one. If several match, it is the one that was injected first. */
+  /**
+   * Returns the fault of this call, or undefined. If several faults match, the one that was injected first is
+   * returned.
+   */
   faultFor(method: string, path: string): Fault | undefined {
     const applied = this.#injections.apply(({ matches }) => matches(method, path))
     return applied.next().value?.fault
@@ -101,7 +104,7 @@ function defaultMessage(status: number): string {
   return messages.get(status) ?? (status < 500 ? 'request refused' : 'internal server error')
 }
 
-/** Whether a fault replaces the call, so that it has no effect. */
+/** Returns true if a fault replaces the call, so that the call has no effect. */
 export function appliesBeforeService(fault: Fault): boolean {
   return 'when' in fault && fault.when === 'before'
 }
@@ -165,14 +168,14 @@ async function truncateResponse(
   answer: Response | undefined,
   connection: Connection,
 ): Promise<Response> {
-  const whole = new Uint8Array((await answer?.arrayBuffer()) ?? [])
-  const part = whole.subarray(0, Math.floor(whole.byteLength * keep))
+  const body = new Uint8Array((await answer?.arrayBuffer()) ?? [])
+  const sentBytes = body.subarray(0, Math.floor(body.byteLength * keep))
   const headers = {
     ...cacheHeaders,
     'Content-Type': answer?.headers.get('Content-Type') ?? 'application/octet-stream',
   }
   const status = answer?.status ?? 200
-  if (!announced) return new Response(part, { status, headers })
-  connection.cutShort(status, { ...headers, 'Content-Length': String(whole.byteLength) }, part)
+  if (!announced) return new Response(sentBytes, { status, headers })
+  connection.cutShort(status, { ...headers, 'Content-Length': String(body.byteLength) }, sentBytes)
   return neverRespond()
 }

@@ -148,7 +148,7 @@ function toMessage(headers: Headers, body: string | null | undefined): Message {
   return { headers: Object.fromEntries(headers), body: text }
 }
 
-/** The connection of a call that comes from this process; cutting it throws a TypeError. */
+/** The connection of a call that comes from this process. Cutting it throws a TypeError. */
 export const noConnection: Connection = {
   remoteAddress: '127.0.0.1',
   cut() {
@@ -161,9 +161,9 @@ export const noConnection: Connection = {
 
 /** Returns the path of an absolute URL without its query; faster than parsing the URL. */
 export function pathOfUrl(url: string): string {
-  const start = url.indexOf('/', 'https://'.length)
-  const query = url.indexOf('?', start)
-  return query === -1 ? url.slice(start) : url.slice(start, query)
+  const pathStart = url.indexOf('/', 'https://'.length)
+  const queryStart = url.indexOf('?', pathStart)
+  return queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart)
 }
 
 /**
@@ -203,11 +203,11 @@ export function parseNetworks(texts: readonly string[], source: string): Network
   list.addAddress('::1', 'ipv6')
   let hasV6 = false
   for (const text of texts) {
-    const [address = '', length, ...others] = text.split('/')
+    const [address = '', length, ...surplusParts] = text.split('/')
     const version = isIP(address)
     const maxBits = version === 6 ? 128 : 32
     const bits = length === undefined ? maxBits : /^\d{1,3}$/.test(length) ? Number(length) : -1
-    if (version === 0 || others.length > 0 || bits < 0 || bits > maxBits) {
+    if (version === 0 || surplusParts.length > 0 || bits < 0 || bits > maxBits) {
       throw new UsageError(`${source}: "${text.slice(0, 60)}" is not a network`, {
         hint: 'Give an address and the length of its prefix, such as 172.16.0.0/12.',
       })

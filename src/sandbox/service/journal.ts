@@ -23,14 +23,15 @@ const newline = 0x0a
 const chunkSize = 1 << 20
 
 /**
- * The file is rewritten once it is this many times longer than after the last rewrite, but not below this many bytes.
+ * The file is rewritten once it is `times` as long as it was after the last rewrite, but only if it has more
+ * than `bytes` bytes.
  */
 const rewriteThreshold = { bytes: 16 * 1024 * 1024, times: 4 }
 
 /**
- * The sandbox's state as a file with a line per change, which is written before the call that made the change is
- * answered. So no answered change is lost if the process is killed; a line that was cut off is dropped. All state is
- * in memory anyway, so no database is needed.
+ * Stores the sandbox's state in a file with one line per change. The line is written before the call that
+ * made the change is answered, so no answered change is lost if the process is killed. An incomplete last
+ * line is dropped. All state is in memory anyway, so no database is needed.
  */
 export class Journal {
   readonly path: string
@@ -69,17 +70,17 @@ export class Journal {
 
   /** Writes the state to a new file and renames it over the old one. */
   rewrite(changes: Iterable<Change>): void {
-    const temporary = join(dirname(this.path), `.${basename(this.path)}.new`)
+    const temporaryPath = join(dirname(this.path), `.${basename(this.path)}.new`)
     try {
-      rmSync(temporary, { force: true })
-      const { file, size } = this.#writeNewFile(temporary, changes)
-      renameSync(temporary, this.path)
+      rmSync(temporaryPath, { force: true })
+      const { file, size } = this.#writeNewFile(temporaryPath, changes)
+      renameSync(temporaryPath, this.path)
       closeSync(this.#handle)
       this.#handle = file
       this.#size = size
       this.#sizeAfterRewrite = size
     } catch (error) {
-      rmSync(temporary, { force: true })
+      rmSync(temporaryPath, { force: true })
       throw error instanceof IoError ? error : this.#toWriteError(error)
     }
   }
@@ -173,10 +174,10 @@ async function resolveLinks(path: string): Promise<string> {
 }
 
 function readChanges(path: string, file: number): Change[] {
-  const [first, ...lines] = readLines(file)
+  const [headerLine, ...lines] = readLines(file)
   // A sandbox's file has a complete first line from the start, so a file without one is of another kind.
-  if (first === undefined && fstatSync(file).size > 0) throw notSandboxDataError(path)
-  if (first === undefined) return []
+  if (headerLine === undefined && fstatSync(file).size > 0) throw notSandboxDataError(path)
+  if (headerLine === undefined) return []
   const parse = (line: string): unknown => {
     try {
       return JSON.parse(line)
@@ -184,7 +185,8 @@ function readChanges(path: string, file: number): Change[] {
       throw notSandboxDataError(path, error)
     }
   }
-  if ((parse(first) as Partial<typeof header> | null)?.refcheck_sandbox !== 1) throw notSandboxDataError(path)
+  if ((parse(headerLine) as Partial<typeof header> | null)?.refcheck_sandbox !== 1)
+    throw notSandboxDataError(path)
   const changes = lines.map(parse)
   if (!changes.every(isChange)) throw notSandboxDataError(path)
   if (changes.length > 0 && !changes.some(({ does }) => does === 'organisation'))
@@ -213,21 +215,24 @@ function isChange(value: unknown): value is Change {
   return typeof subject === 'object' && subject !== null
 }
 
-/** Yields complete lines; text after the last line end was being written when the process died. */
+/**
+ * Yields the complete lines. Text after the last line end is skipped, because it was being written when the
+ * process died.
+ */
 function* readLines(file: number): Generator<string> {
   const chunk = Buffer.alloc(chunkSize)
-  let rest = Buffer.alloc(0)
+  let unreadBytes = Buffer.alloc(0)
   for (let position = 0; ;) {
     const count = readSync(file, chunk, 0, chunkSize, position)
     if (count === 0) return
     position += count
-    rest = Buffer.concat([rest, chunk.subarray(0, count)])
+    unreadBytes = Buffer.concat([unreadBytes, chunk.subarray(0, count)])
     let start = 0
-    for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline, start)) {
-      yield rest.toString('utf8', start, end)
+    for (let end = unreadBytes.indexOf(newline); end !== -1; end = unreadBytes.indexOf(newline, start)) {
+      yield unreadBytes.toString('utf8', start, end)
       start = end + 1
     }
-    rest = rest.subarray(start)
+    unreadBytes = unreadBytes.subarray(start)
   }
 }
 

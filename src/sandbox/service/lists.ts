@@ -35,7 +35,7 @@ function listPackages(context: Context<CallEnv>): Response {
   return successResponse({ packages })
 }
 
-/** Returns the value of a filter; throws a Refusal if any of its values is invalid. */
+/** Returns the value of a filter. Throws a Refusal if any of its values is invalid. */
 function readFilter<T>(name: string, context: Context<CallEnv>, read: (text: string) => T): T | undefined {
   const [first, ...others] = (context.req.queries(name) ?? []).map(read)
   if (others.length > 0 && context.env.service.rule('repeated-parameters') === 'refused') {
@@ -75,8 +75,8 @@ function readSchema(context: Context<CallEnv>): Response {
   const caller = authenticate(context.req.raw.headers, context.env)
   const id = parseInteger(context.req.param('id') ?? '')
   if (id === undefined) throw refusals.notFound()
-  const existing = service.state.packages.get(caller.organisation.id)?.get(id)
-  if (existing !== undefined && !isVisible(existing, caller.user)) {
+  const foundPackage = service.state.packages.get(caller.organisation.id)?.get(id)
+  if (foundPackage !== undefined && !isVisible(foundPackage, caller.user)) {
     throw service.rule('hidden-package-schema') === '403' ? refusals.role() : refusals.notFound()
   }
   const pack = findVisiblePackage(id, caller, service)

@@ -35,7 +35,7 @@ export interface Exchange {
   response: Message | null
 }
 
-/** Characters of a body that are logged at most. */
+/** Maximum number of characters of a body that are logged. */
 export const maxLoggedBody = 65_536
 
 /**
@@ -114,7 +114,10 @@ export class Log {
     return this.#exchanges[n % this.#size]?.()
   }
 
-  /** As `exchange`, but the API keys, webhook secrets and the control token are replaced. */
+  /**
+   * Returns the messages of an entry, in which the API keys, the webhook secrets and the control token are
+   * replaced.
+   */
   redactedExchange(n: number): Exchange | undefined {
     const exchange = this.exchange(n)
     if (exchange === undefined) return undefined
@@ -139,7 +142,7 @@ export class Log {
   }
 }
 
-/** Yields the keys, revoked ones too, the webhook secrets and the control token. */
+/** Yields the keys (also the revoked ones), the webhook secrets and the control token. */
 export function* listSecretsOf(
   { keys, organisations }: Pick<State, 'keys' | 'organisations'>,
   reach?: { controlToken: string },
@@ -150,8 +153,8 @@ export function* listSecretsOf(
 }
 
 /**
- * Waits for the next entry for which `isWanted` is true; undefined if there is none within `ms` of real time, or if
- * `signal` is aborted.
+ * Returns the next entry for which `isWanted` is true. Returns undefined if there is none within `ms` of real
+ * time, or if `signal` is aborted.
  */
 export async function nextEntry(
   log: Pick<Log, 'subscribe'>,
@@ -159,10 +162,10 @@ export async function nextEntry(
   ms: number,
   signal?: AbortSignal,
 ): Promise<LogEntry | undefined> {
-  const found = Promise.withResolvers<LogEntry>()
+  const foundEntry = Promise.withResolvers<LogEntry>()
   const endController = new AbortController()
   const unsubscribe = log.subscribe((entry) => {
-    if (isWanted(entry)) found.resolve(entry)
+    if (isWanted(entry)) foundEntry.resolve(entry)
   })
   const endSignal =
     signal === undefined ? endController.signal : AbortSignal.any([signal, endController.signal])
@@ -171,7 +174,7 @@ export async function nextEntry(
     () => undefined,
   )
   try {
-    return await Promise.race([found.promise, timeout])
+    return await Promise.race([foundEntry.promise, timeout])
   } finally {
     unsubscribe()
     endController.abort()

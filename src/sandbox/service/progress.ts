@@ -5,10 +5,10 @@ import type { RandomStream } from './seeded-random.ts'
 
 const minuteMs = 60_000
 
-/** Milliseconds after which a request without a scenario has ended; the document promises an hour. */
+/** Milliseconds after which a request without a scenario has ended. The document promises an hour. */
 const maxDurationMs = 54 * minuteMs
 
-/** Returns the steps sorted by time; the sort is stable, so steps of the same time stay in order. */
+/** Returns the steps sorted by time. The sort is stable, so steps of the same time stay in order. */
 export function sortSteps(steps: readonly Step[]): Step[] {
   return [...steps].sort((left, right) => left.at - right.at)
 }
@@ -32,8 +32,8 @@ export function planProgress(plan: ProgressPlan): Pick<RequestRecord, 'checks' |
 /** Whether names are null ("string or null"), by the scenario `unnamed`. */
 const isUnnamed = ({ scenarios }: ProgressPlan): boolean => scenarios.includes('unnamed')
 
-function planChecks(course: ProgressPlan): CheckRecord[] {
-  const { pack, random } = course
+function planChecks(plan: ProgressPlan): CheckRecord[] {
+  const { pack, random } = plan
   const checks: CheckRecord[] = []
   const add = (properties: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
     checks.push({
@@ -46,7 +46,7 @@ function planChecks(course: ProgressPlan): CheckRecord[] {
     })
   }
   if (pack.reference_survey !== null) add({ type: 'reference', check_name: null, partner_name: null })
-  const unnamed = isUnnamed(course) ? { check_name: null, partner_name: null } : {}
+  const unnamed = isUnnamed(plan) ? { check_name: null, partner_name: null } : {}
   for (const background of pack.background_checks) add({ type: 'background', ...background, ...unnamed })
   return checks
 }
@@ -55,8 +55,8 @@ function planChecks(course: ProgressPlan): CheckRecord[] {
  * Returns the steps without a scenario: checks start one after the other within minutes and complete one after the
  * other, the last within the hour. Referees are nominated and then answer.
  */
-function planUsualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
-  const { random } = course
+function planUsualSteps(plan: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
+  const { random } = plan
   const finishes = finishTimes(checks.length, random)
   const steps: Step[] = []
   let start = 0
@@ -65,7 +65,7 @@ function planUsualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): S
     start += minutesToMs(check === 0 ? random.between(2, 4) : random.between(0.5, 1.5))
     start = Math.min(start, finish)
     steps.push({ at: start, does: 'check', check, status: 'IN_PROGRESS' })
-    if (type === 'reference') steps.push(...planRefereeSteps(course, check, start, finish))
+    if (type === 'reference') steps.push(...planRefereeSteps(plan, check, start, finish))
     else steps.push({ at: finish, does: 'report', check, referee: null })
     steps.push({ at: finish, does: 'check', check, status: 'COMPLETED' })
   }
@@ -76,9 +76,9 @@ function planUsualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): S
  * Returns the steps of referees: they are nominated one after the other within minutes, and the last one to answer
  * completes the check.
  */
-function planRefereeSteps(course: ProgressPlan, check: number, start: number, finish: number): Step[] {
-  const { random } = course
-  const referees = planReferees(course)
+function planRefereeSteps(plan: ProgressPlan, check: number, start: number, finish: number): Step[] {
+  const { random } = plan
+  const referees = planReferees(plan)
   const steps: Step[] = []
   let nominatedAt = start
   for (const [referee, record] of referees.entries()) {
@@ -96,10 +96,10 @@ function planRefereeSteps(course: ProgressPlan, check: number, start: number, fi
 
 /** Returns a completion time per check, far enough apart for clients to see PARTIAL. */
 function finishTimes(count: number, random: RandomStream): number[] {
-  const first = 14 * minuteMs
-  const slot = (maxDurationMs - first) / count
+  const earliestTime = 14 * minuteMs
+  const slot = (maxDurationMs - earliestTime) / count
   const times = Array.from({ length: count }, (_, index) =>
-    Math.round(first + slot * (index + random.between(0.3, 0.9))),
+    Math.round(earliestTime + slot * (index + random.between(0.3, 0.9))),
   )
   const rotation = Math.floor(random.fraction() * count)
   return [...times.slice(rotation), ...times.slice(0, rotation)]
@@ -109,16 +109,16 @@ const minutesToMs = (count: number): number => Math.round(count * minuteMs)
 
 const firstNames = ['Remy', 'Robin', 'Casey', 'Jordan', 'Alexis', 'Morgan', 'Taylor', 'Quinn'] as const
 
-function planReferees(course: ProgressPlan): RefereeRecord[] {
-  const { pack, random, rules } = course
+function planReferees(plan: ProgressPlan): RefereeRecord[] {
+  const { pack, random, rules } = plan
   const count = Math.max(1, pack.reference_survey?.min_referees ?? 1)
-  const first = 10 * Math.floor(random.between(10_000, 100_000))
+  const firstId = 10 * Math.floor(random.between(10_000, 100_000))
   return Array.from({ length: count }, (_, index) => {
     const name = random.pick(firstNames)
     return {
-      referee_id: rules['referee-id-form'] === 'digits' ? String(first + index) : random.uuid(),
-      referee_name: isUnnamed(course) ? null : `${name} Referee`,
-      referee_email: isUnnamed(course) ? null : `${name.toLowerCase()}.referee.${index + 1}@example.com`,
+      referee_id: rules['referee-id-form'] === 'digits' ? String(firstId + index) : random.uuid(),
+      referee_name: isUnnamed(plan) ? null : `${name} Referee`,
+      referee_email: isUnnamed(plan) ? null : `${name.toLowerCase()}.referee.${index + 1}@example.com`,
       status: 'IN_PROGRESS',
       report_at: null,
     }
@@ -145,18 +145,18 @@ type StepChange = (steps: Step[], checks: Checks, rules: Choices) => Step[]
 
 const dayMs = 24 * 60 * minuteMs
 
-/** How each scenario changes the usual steps. */
+/** The functions by which each scenario changes the usual steps. */
 const stepChanges: Record<string, StepChange> = {
   declined: (steps, checks) => cancelAll(steps, checks, 12 * minuteMs),
   stopped: (steps, checks) => cancelAll(steps, checks, 13 * minuteMs),
   deleted: (steps, checks) => cancelAll(steps, checks, 11 * minuteMs),
   expired: (steps, checks) => cancelAll(steps, checks, maxDurationMs),
   mixed: (steps, checks) =>
-    checks.length < 2 ? steps : finishAs('CANCELLED', lastBackground(checks), steps, checks),
+    checks.length < 2 ? steps : endCheckAs('CANCELLED', lastBackground(checks), steps, checks),
   'check-error': (steps, checks) =>
-    checks.length < 2 ? steps : finishAs('ERROR', lastBackground(checks), steps, checks),
+    checks.length < 2 ? steps : endCheckAs('ERROR', lastBackground(checks), steps, checks),
   'all-errors': (steps, checks) =>
-    checks.reduce((changed, _check, index) => finishAs('ERROR', index, changed, checks), steps),
+    checks.reduce((changedSteps, _check, index) => endCheckAs('ERROR', index, changedSteps, checks), steps),
   error: (steps, _checks, rules) => failRequest(steps, rules),
   'no-referees': (steps, checks) => removeReferees(steps, checks),
   'slow-referees': (steps, checks) =>
@@ -174,7 +174,7 @@ const stepChanges: Record<string, StepChange> = {
   instant: (steps) => steps.map((step) => ({ ...step, at: Math.round(step.at / 1000) })),
 }
 
-/** Applies a scenario to the steps; scenarios of other kinds do not change them. */
+/** Applies a scenario to the steps. Scenarios of other kinds do not change them. */
 function applyScenario(scenario: string, steps: Step[], checks: Checks, rules: Choices): Step[] {
   const change = stepChanges[scenario]
   return change === undefined ? steps : sortSteps(change(steps, checks, rules))
@@ -190,11 +190,11 @@ function isOfReferences(step: Step, checks: Checks): boolean {
 
 /** Cancels all checks and nominated referees at the time `at`. */
 function cancelAll(steps: Step[], checks: Checks, at: number): Step[] {
-  const started = steps.filter((step) => step.at < at && (isStart(step) || step.does === 'nominate'))
-  const ends = checks.flatMap((_check, check): Step[] => {
-    const nominated = started.filter((step) => step.does === 'nominate' && step.check === check)
+  const startedSteps = steps.filter((step) => step.at < at && (isStart(step) || step.does === 'nominate'))
+  const cancelSteps = checks.flatMap((_check, check): Step[] => {
+    const nominations = startedSteps.filter((step) => step.does === 'nominate' && step.check === check)
     return [
-      ...nominated.map((_step, referee): Step => ({
+      ...nominations.map((_step, referee): Step => ({
         at,
         does: 'referee',
         check,
@@ -204,7 +204,7 @@ function cancelAll(steps: Step[], checks: Checks, at: number): Step[] {
       { at, does: 'check', check, status: 'CANCELLED' },
     ]
   })
-  return [...started, ...ends]
+  return [...startedSteps, ...cancelSteps]
 }
 
 function lastBackground(checks: Checks): number {
@@ -213,7 +213,7 @@ function lastBackground(checks: Checks): number {
 }
 
 /** Ends a check with CANCELLED or ERROR: it has no report, and its referees are cancelled. */
-function finishAs(status: 'CANCELLED' | 'ERROR', check: number, steps: Step[], checks: Checks): Step[] {
+function endCheckAs(status: 'CANCELLED' | 'ERROR', check: number, steps: Step[], checks: Checks): Step[] {
   return steps.flatMap((step): Step[] => {
     if (step.does === 'fail' || step.check !== check) return [step]
     if (step.does === 'report') return []
@@ -231,14 +231,14 @@ const errorReasons: Record<Choices['error-reason-form'], string> = {
 }
 
 function failRequest(steps: Step[], rules: Choices): Step[] {
-  const first = steps.find(isStart)
-  const at = first?.at ?? 2 * minuteMs
-  const started: Step[] =
-    rules['error-from'] === 'RECEIVED' || first === undefined || first.does !== 'check'
+  const startStep = steps.find(isStart)
+  const at = startStep?.at ?? 2 * minuteMs
+  const startSteps: Step[] =
+    rules['error-from'] === 'RECEIVED' || startStep === undefined || startStep.does !== 'check'
       ? []
-      : [{ ...first, uncreated: true }]
+      : [{ ...startStep, uncreated: true }]
   return [
-    ...started,
+    ...startSteps,
     {
       at: at + minuteMs,
       does: 'fail',
@@ -255,11 +255,11 @@ function removeReferees(steps: Step[], checks: Checks): Step[] {
   })
 }
 
-/** Cancels the last referee, and the check if it has no other. */
+/** Cancels the last referee, and also the check if it has no other referee. */
 function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
   const check = checks.findIndex(({ type }) => type === 'reference')
   const count = steps.filter((step) => step.does === 'nominate' && step.check === check).length
-  if (count === 1) return finishAs('CANCELLED', check, steps, checks)
+  if (count === 1) return endCheckAs('CANCELLED', check, steps, checks)
   return steps.flatMap((step): Step[] => {
     const isOfLastReferee =
       (step.does === 'referee' || step.does === 'report') &&
@@ -289,13 +289,13 @@ export function performDueSteps(
   for (let step = request.steps[request.applied]; step !== undefined && step.at <= elapsed;) {
     performStep(request, step, timeOf(step.at))
     request.applied += 1
-    const following = request.steps[request.applied]
-    if (following?.at !== step.at) {
+    const nextStep = request.steps[request.applied]
+    if (nextStep?.at !== step.at) {
       const status = overallStatus(request)
       if (status !== request.status) changes.push(status)
       request.status = status
     }
-    step = following
+    step = nextStep
   }
   if (request.applied === request.steps.length) {
     request.steps = []

@@ -19,7 +19,7 @@ export function addReportRoutes(app: Hono<CallEnv>): void {
     return download(
       context,
       refereeReportPath(checkId, refereeId),
-      (found) => found.check.type === 'reference',
+      (report) => report.check.type === 'reference',
       refereeId,
     )
   })
@@ -38,7 +38,7 @@ interface FoundReport {
 function download(
   context: Context<CallEnv>,
   report: string,
-  isExpectedType: (found: FoundReport) => boolean,
+  isExpectedType: (foundReport: FoundReport) => boolean,
   refereeId?: string,
 ): Promise<Response> {
   const { service, now } = context.env
@@ -52,11 +52,16 @@ function download(
   ) {
     throw refusals.invalidToken()
   }
-  const found = findReport(service.normaliseId(context.req.param('check') ?? ''), refereeId, context.env)
-  if (found === undefined || !isExpectedType(found)) throw refusals.notFound()
-  if (organisation !== undefined && found.request.organisation_id !== organisation) throw refusals.notFound()
-  context.env.fault ??= findReportFault(found.request.scenarios)
-  return pdfResponse(found)
+  const foundReport = findReport(
+    service.normaliseId(context.req.param('check') ?? ''),
+    refereeId,
+    context.env,
+  )
+  if (foundReport === undefined || !isExpectedType(foundReport)) throw refusals.notFound()
+  if (organisation !== undefined && foundReport.request.organisation_id !== organisation)
+    throw refusals.notFound()
+  context.env.fault ??= findReportFault(foundReport.request.scenarios)
+  return pdfResponse(foundReport)
 }
 
 function findReport(
@@ -79,7 +84,10 @@ async function pdfResponse({ request, check, referee }: FoundReport): Promise<Re
   return new Response(bytes, { headers: { 'Content-Type': 'application/pdf', ...cacheHeaders } })
 }
 
-/** Makes a report of one page: the check, the person and the outcome. The bytes of a report are always the same. */
+/**
+ * Creates a report of one page with the check, the person and the outcome. The bytes of a report are always
+ * the same.
+ */
 async function createPdf(
   request: RequestRecord,
   check: CheckRecord,

@@ -20,10 +20,10 @@ import { checkAdditionalInformation, parseCreateBody } from './validation.ts'
 
 export function addRequestRoutes(app: Hono<CallEnv>): void {
   app.post('/v1/requests', async (context) => {
-    const created = await createRequest(context.req.raw, context.env)
-    return created === undefined
+    const request = await createRequest(context.req.raw, context.env)
+    return request === undefined
       ? failureResponse(500, 'internal server error')
-      : successResponse({ request_id: created.request_id, status: 'RECEIVED' }, 201)
+      : successResponse({ request_id: request.request_id, status: 'RECEIVED' }, 201)
   })
   const renderings = new RenderingCache()
   app.get('/v1/requests/:id', (context) => readRequest(context, renderings))
@@ -42,8 +42,8 @@ function readRequest(context: Context<CallEnv>, renderings: RenderingCache): Res
 }
 
 /**
- * POST /v1/requests: checks the caller, the body and the plan, then stores the request. Undefined if a scenario
- * prevents storing it.
+ * Handles POST /v1/requests: checks the caller, the body and the plan, then stores the request. Returns
+ * undefined if a scenario prevents storing it.
  */
 async function createRequest(request: Request, call: Call): Promise<RequestRecord | undefined> {
   const { service, now } = call
@@ -72,7 +72,10 @@ function isJson(header: string, rules: Choices): boolean {
   return rules['content-type'] === 'json-suffix' && /^application\/[\w.-]+\+json$/.test(type.trim())
 }
 
-/** Whether a caller may order a package. Members must be requestor or administrator of every product in it. */
+/**
+ * Returns true if a caller may order a package. Members must be requestor or administrator of every product
+ * in it.
+ */
 function canOrder({ user }: Caller, pack: PackageRecord, canSupportOrder: boolean): boolean {
   if (user.role === 'owner' || user.role === 'admin') return true
   if (user.role === 'support') return canSupportOrder
@@ -83,14 +86,16 @@ function canOrder({ user }: Caller, pack: PackageRecord, canSupportOrder: boolea
   )
 }
 
-/** Throws a Refusal for "insufficient credits, an expired trial, or an inactive subscription" (403). */
+/**
+ * Throws a Refusal with status 403 for "insufficient credits, an expired trial, or an inactive subscription".
+ */
 function requirePlan({ organisation }: Caller): void {
   if (organisation.subscription === 'inactive') throw refusals.subscription()
   if (organisation.trial === 'expired') throw refusals.trialExpired()
   if (organisation.credits !== null && organisation.credits < 1) throw refusals.noCredits()
 }
 
-/** Returns the request as clients read it; its report URLs begin with `origin` and have new tokens. */
+/** Returns the request as clients read it. Its report URLs begin with `origin` and have new tokens. */
 export function toRequestResource(
   request: RequestRecord,
   service: Service,
@@ -104,7 +109,7 @@ export function toRequestResource(
   )
 }
 
-/** The text of a request as clients read it, split where the tokens are inserted. */
+/** The text of a request as clients read it, split at the positions of the tokens. */
 interface Rendering {
   /** Values on which the text depends. The rendering is valid while they are unchanged. */
   dependencies: readonly [steps: number, applied: number, form: string, origin: string]
@@ -117,8 +122,8 @@ const tokenMark = '\u007F'
 const maxRenderings = 1000
 
 /**
- * Caches the texts of requests that are read repeatedly, as by polling clients. Only the tokens differ from read to
- * read, so the rest is rendered once per change of the request.
+ * Caches the texts of requests that are read repeatedly, for example by polling clients. Only the tokens
+ * differ from read to read, so everything else is rendered once per change of the request.
  */
 class RenderingCache {
   readonly #renderings = new Map<RequestRecord, Rendering>()

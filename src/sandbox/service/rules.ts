@@ -178,7 +178,7 @@ export function listRuleSettings(current: Choices): RuleSetting[] {
   return ruleNames.map((name) => ({ name, ...ruleTable[name], current: current[name] }))
 }
 
-/** Returns the sandbox's defaults: the first choice of each rule. */
+/** Returns the default choices of the sandbox: the first choice of each rule. */
 export function defaultRules(): Choices {
   return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
 }
@@ -199,7 +199,10 @@ export function parseChoice(name: string, choice: string): Partial<Choices> {
   return { [name]: choice }
 }
 
-/** Draws a choice per rule from the seed, so that clients are tested with every choice that the document allows. */
+/**
+ * Draws a choice for each rule from the seed, so that clients are tested with every choice that the document
+ * allows.
+ */
 export function drawRules(rng: SeededRandom): Choices {
   const choices = ruleNames.map((name) => [name, rng.pick<string>(ruleTable[name].choices, 'rule', name)])
   return Object.fromEntries(choices) as Choices

@@ -79,7 +79,7 @@ const reportFaults: Record<string, Fault> = {
   'report-html': { kind: 'content-type', value: 'text/html' },
 }
 
-/** Returns the scenarios in an e-mail address; unknown tags are ignored. */
+/** Returns the scenarios in an e-mail address. Unknown tags are ignored. */
 export function scenariosOf(email: string): string[] {
   const [, ...tags] = email.slice(0, email.lastIndexOf('@')).toLowerCase().split('+')
   return tags.filter((tag) => knownTags.has(tag))

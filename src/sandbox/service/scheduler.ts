@@ -12,7 +12,7 @@ interface ScheduledJob {
 
 const byTime = (a: ScheduledJob, b: ScheduledJob): number => a.at - b.at || a.order - b.order
 
-/** Runs jobs when they are due; jobs of the same time run in the order in which they were added. */
+/** Runs jobs when they are due. Jobs of the same time run in the order in which they were added. */
 export class Scheduler {
   readonly #clock: Clock
   #queue = new TinyQueue<ScheduledJob>([], byTime)
@@ -44,14 +44,14 @@ export class Scheduler {
   }
 
   #setTimer(): void {
-    const first = this.#isClosed ? undefined : this.#queue.peek()
-    if (first !== undefined && this.#timer !== undefined && this.#timer.until <= first.at) return
+    const nextJob = this.#isClosed ? undefined : this.#queue.peek()
+    if (nextJob !== undefined && this.#timer !== undefined && this.#timer.until <= nextJob.at) return
     this.#timer?.stop.abort()
     this.#timer = undefined
-    if (first === undefined) return
+    if (nextJob === undefined) return
     const stop = new AbortController()
-    this.#timer = { until: first.at, stop }
-    this.#clock.sleep(Math.max(0, first.at - this.#clock.now()), stop.signal).then(
+    this.#timer = { until: nextJob.at, stop }
+    this.#clock.sleep(Math.max(0, nextJob.at - this.#clock.now()), stop.signal).then(
       () => this.#runDueJobs(stop),
       () => {},
     )
@@ -60,10 +60,14 @@ export class Scheduler {
   #runDueJobs(stop: AbortController): void {
     if (this.#timer?.stop !== stop) return
     const now = this.#clock.now()
-    for (let first = this.#queue.peek(); first !== undefined && first.at <= now; first = this.#queue.peek()) {
+    for (
+      let nextJob = this.#queue.peek();
+      nextJob !== undefined && nextJob.at <= now;
+      nextJob = this.#queue.peek()
+    ) {
       this.#queue.pop()
       try {
-        first.job()
+        nextJob.job()
       } catch (error) {
         this.#onError(error)
       }
@@ -108,7 +112,7 @@ export class ProgressWatch {
     for (const request of this.#service.state.requests.values()) this.watch(request)
   }
 
-  /** Forgets the watched requests; called after the scheduler was cleared. */
+  /** Clears the watched requests. Called after the scheduler was cleared. */
   clear(): void {
     this.#watchedRequests.clear()
   }

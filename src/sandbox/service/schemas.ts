@@ -251,7 +251,7 @@ export const storyResult = z.object({
 })
 export type StoryResult = z.infer<typeof storyResult>
 
-/** Whether the fault applies before or after the call has its effect. */
+/** States if the fault applies before or after the call has its effect. */
 const when = z.enum(['before', 'after'])
 const injectedStatus = z.int().min(200).max(599)
 
@@ -300,10 +300,13 @@ const repetition = {
   after: count.optional(),
 }
 
-/** The next requests follow a scenario, given by its tag, whatever their recipient's e-mail. */
+/**
+ * An injection that makes the next requests follow the scenario with this tag, whatever the e-mail of their
+ * recipient.
+ */
 const scenarioInjection = z.strictObject({ scenario: text, ...repetition })
 
-/** `*` for all calls, a path, or a method and a path. */
+/** Matches `*` for all calls, a path, or a method and a path. */
 const callPattern = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
 
 const faultInjection = z.strictObject({

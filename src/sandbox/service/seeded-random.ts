@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 type NamePart = string | number
 
 /**
- * Random values by name: the same seed and name give the same value, whatever was drawn before. So a run can be
- * repeated exactly, and a restart draws the same values.
+ * Draws random values by name. The same seed and name give the same value, whatever was drawn before, so that
+ * a run can be repeated exactly and a restart draws the same values.
  */
 export interface SeededRandom {
   /** Returns a number in [0, 1). */
@@ -15,12 +15,13 @@ export interface SeededRandom {
   /** Returns `length` letters and digits; `length` is at most 32. */
   text(length: number, ...name: NamePart[]): string
   /**
-   * Returns a stream of values with one name. Further values of a stream cost less than values with their own names.
+   * Returns a stream of values with one name. Each further value of a stream costs less than a value with its
+   * own name.
    */
   stream(...name: NamePart[]): RandomStream
 }
 
-/** A sequence of random values, which depends only on its name. */
+/** A sequence of random values that depends only on its name. */
 export interface RandomStream {
   fraction(): number
   /** Returns a number in [from, to). */
@@ -48,7 +49,7 @@ export function seededRandom(seed: string | number): SeededRandom {
 
 const uuidBytes = Buffer.alloc(16)
 
-/** The generator sfc32 of Chris Doty-Humphrey's PractRand, seeded with 96 bits of a hash. */
+/** Creates the generator sfc32 of Chris Doty-Humphrey's PractRand, seeded with 96 bits of a hash. */
 function createStream(seed: string): RandomStream {
   let a = Number.parseInt(seed.slice(0, 8), 16)
   let b = Number.parseInt(seed.slice(8, 16), 16)
@@ -62,14 +63,14 @@ function createStream(seed: string): RandomStream {
     c = ((c << 21) | (c >>> 11)) + sum
     return sum >>> 0
   }
-  for (let warming = 0; warming < 12; warming += 1) nextWord()
+  for (let round = 0; round < 12; round += 1) nextWord()
   const fraction = (): number => nextWord() / 2 ** 32
   return {
     fraction,
     between: (from, to) => from + fraction() * (to - from),
     pick: (choices) => choices[Math.floor(fraction() * choices.length)] ?? choices[0],
     uuid() {
-      for (let at = 0; at < 16; at += 4) uuidBytes.writeUInt32BE(nextWord(), at)
+      for (let position = 0; position < 16; position += 4) uuidBytes.writeUInt32BE(nextWord(), position)
       return toUuid(uuidBytes.toString('hex'))
     },
   }

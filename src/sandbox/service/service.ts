@@ -37,7 +37,7 @@ export class Service {
    */
   idSalt: readonly string[] = []
   readonly #options: ServiceOptions
-  /** Requests whose progress has not been planned yet, with what it depends on. */
+  /** Requests whose progress has not been planned yet, with the data on which the progress depends. */
   readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'random'>>()
 
   constructor(options: ServiceOptions) {
@@ -67,7 +67,7 @@ export class Service {
     this.commit({ does: 'settings', settings: { ...this.state.settings, ...changes } })
   }
 
-  /** Counts a call against the quota of its key; throws a Refusal with status 429 if a window is full. */
+  /** Counts a call against the quota of its key. Throws a Refusal with status 429 if a window is full. */
   countCall(key: string, now: number): void {
     const uses = currentUse(
       this.state.quota.get(key) ?? [],
@@ -138,9 +138,9 @@ export class Service {
   /** Performs the steps of a request that are due by `now`. */
   bringUpToDate(request: RequestRecord, now: number): void {
     this.#plan(request)
-    const due = nextStepAt(request)
+    const dueAt = nextStepAt(request)
     const elapsed = this.#elapsed(request, now)
-    if (due === undefined || due > elapsed) return
+    if (dueAt === undefined || dueAt > elapsed) return
     const statusBefore = request.status
     const newStatuses = performDueSteps(request, elapsed, (at) => request.created_at + at / this.speed)
     if (request.status === statusBefore) return
@@ -155,8 +155,8 @@ export class Service {
   /** Returns the clock time of the next step of a request; undefined if there is none. */
   nextStepTime(request: RequestRecord): number | undefined {
     this.#plan(request)
-    const due = nextStepAt(request)
-    return due === undefined ? undefined : request.created_at + due / this.speed
+    const dueAt = nextStepAt(request)
+    return dueAt === undefined ? undefined : request.created_at + dueAt / this.speed
   }
 
   /**
@@ -167,12 +167,13 @@ export class Service {
     const request = this.state.requests.get(requestId)
     if (request === undefined) throw new InvalidInputError(`no request "${requestId}"`)
     this.bringUpToDate(request, now)
-    const check = checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
-    const remaining = request.steps.slice(request.applied)
-    const transitionIndex = remaining.findIndex(
-      (step) => isTransition(step) && (check === undefined || isAboutCheck(step, check)),
+    const checkIndex =
+      checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
+    const remainingSteps = request.steps.slice(request.applied)
+    const transitionIndex = remainingSteps.findIndex(
+      (step) => isTransition(step) && (checkIndex === undefined || isAboutCheck(step, checkIndex)),
     )
-    const transition = remaining[transitionIndex]
+    const transition = remainingSteps[transitionIndex]
     if (transition === undefined) {
       throw new InvalidInputError(`request "${requestId}" will not change any more`, {
         hint: 'It has a terminal status, or a scenario holds it.',
@@ -181,7 +182,7 @@ export class Service {
     const at = this.#elapsed(request, now)
     request.steps = sortSteps([
       ...request.steps.slice(0, request.applied),
-      ...remaining.map((step, index) =>
+      ...remainingSteps.map((step, index) =>
         index <= transitionIndex && isSameTransition(step, transition) ? withTime(step, at) : step,
       ),
     ])
@@ -214,16 +215,19 @@ export class Service {
 }
 
 const isTransition = ({ does }: Step): boolean => does === 'check' || does === 'fail'
-const isAboutCheck = (step: Step, check: number): boolean => step.does === 'fail' || step.check === check
+const isAboutCheck = (step: Step, checkIndex: number): boolean =>
+  step.does === 'fail' || step.check === checkIndex
 const isSameTransition = (step: Step, transition: Step): boolean =>
   step === transition ||
   (step.does !== 'fail' && transition.does !== 'fail' && step.check === transition.check)
 const withTime = (step: Step, at: number): Step => ({ ...step, at })
 
-/** The "signed report token lifetime" is 1 hour (the limits of the API document). */
+/** The "signed report token lifetime" is 1 hour, according to the limits of the API document. */
 const tokenLifetimeMs = 3_600_000
 
-/** Makes and checks the token `t` of report URLs. A token is valid for one report and contains its end time. */
+/**
+ * Issues and checks the token `t` of report URLs. A token is valid for one report and contains its end time.
+ */
 class ReportTokens {
   readonly #secret: string
   #issued = 0
@@ -239,23 +243,25 @@ class ReportTokens {
     return `${claim}.${this.#sign(report, claim)}`
   }
 
-  /** Whether the token is valid for this report and has not expired. */
+  /** Returns true if the token is valid for this report and has not expired. */
   isValid(token: string, report: string, now: number): boolean {
-    const [endTime = '', count = '', signature = '', ...others] = token.split('.')
-    if (others.length > 0 || signature !== this.#sign(report, `${endTime}.${count}`)) return false
+    const [endTime = '', count = '', signature = '', ...surplusParts] = token.split('.')
+    if (surplusParts.length > 0 || signature !== this.#sign(report, `${endTime}.${count}`)) return false
     return now < Number.parseInt(endTime, 36)
   }
 
   /**
-   * Signs a claim. Because the secret is on both sides, no signature of a longer claim can be derived from it (length
-   * extension). An HMAC would be several times slower, and each read signs many URLs.
+   * Signs a claim. Because the secret is on both sides of the claim, no signature of a longer claim can be
+   * derived from it (length extension). An HMAC would be several times slower, and each read signs many URLs.
    */
   #sign(report: string, claim: string): string {
     return hash('sha256', `${this.#secret} ${report} ${claim} ${this.#secret}`, 'base64url')
   }
 }
 
-/** Returns the path below /v1/reports/ of a background report, which its token is bound to. */
+/**
+ * Returns the path below /v1/reports/ of a background report. The token of the report is bound to this path.
+ */
 export const backgroundReportPath = (checkId: string): string => checkId
 
 /** Returns the path below /v1/reports/ of a referee's report. */

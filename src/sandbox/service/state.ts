@@ -29,7 +29,7 @@ export const documentedQuota: readonly QuotaWindow[] = [
   { calls: 1000, seconds: 3600 },
 ]
 
-/** Returns the use of a key's windows at `now`; windows that have ended are empty. */
+/** Returns the use of a key's windows at `now`. Windows that have ended are empty. */
 export function currentUse(
   uses: readonly WindowUse[],
   windows: readonly QuotaWindow[],
@@ -45,8 +45,8 @@ export function currentUse(
 }
 
 /**
- * Returns the whole seconds until the window that prevents a call ends; 0 if none does. If several do, the longest
- * wait is returned, because after a shorter one the next call would be refused again.
+ * Returns the whole seconds until the window that prevents a call ends; 0 if no window does. If several
+ * windows do, the longest wait is returned, because after a shorter one the next call would be refused again.
  */
 export function secondsToWait(
   uses: readonly WindowUse[],
@@ -74,10 +74,10 @@ export type Change =
   | { does: 'quota'; key: string; uses: WindowUse[] }
   | { does: 'delivery'; delivery: DeliveryRecord }
 
-/** Limit of completed deliveries that are stored for `redeliver`. */
+/** Maximum number of completed deliveries that are stored for `redeliver`. */
 const maxFinishedDeliveries = 1000
 
-/** The state of the sandbox, indexed for its reads. */
+/** The state of the sandbox, indexed for the reads of the service. */
 export class State {
   settings: Settings
   readonly organisations = new Map<string, Organisation>()
@@ -142,7 +142,7 @@ export class State {
     for (const change of changesTo(structuredClone(snapshot))) this.apply(change)
   }
 
-  /** Returns a copy that later changes do not affect. */
+  /** Returns a copy of the state that later changes do not affect. */
   snapshot(): Snapshot {
     return structuredClone(this.#currentState())
   }
@@ -173,9 +173,13 @@ export class State {
   }
 
   #applyDelivery(delivery: DeliveryRecord): void {
-    const existing = this.deliveries.get(delivery.id)
+    const earlierDelivery = this.deliveries.get(delivery.id)
     this.deliveries.set(delivery.id, delivery)
-    if (delivery.state === 'waiting' || (existing !== undefined && existing.state !== 'waiting')) return
+    if (
+      delivery.state === 'waiting' ||
+      (earlierDelivery !== undefined && earlierDelivery.state !== 'waiting')
+    )
+      return
     this.#finishedDeliveryIds.push(delivery.id)
     if (this.#finishedDeliveryIds.length > maxFinishedDeliveries)
       this.deliveries.delete(this.#finishedDeliveryIds.shift() ?? '')

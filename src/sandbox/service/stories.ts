@@ -113,24 +113,24 @@ export async function playStory(story: Story, url: string, context: StoryContext
   const deliver = async (event: DeliveryRecord): Promise<void> => {
     for (const signature of story.signatures) {
       const { outcome, ms } = await deliveries.deliverTo(url, event, signature === 'bad')
-      const isAnswer = /^\d{3}$/.test(outcome)
+      const hasResponse = /^\d{3}$/.test(outcome)
       results.push({
         status: event.status,
         signature,
-        http_status: isAnswer ? Number(outcome) : null,
-        failure: isAnswer ? null : outcome,
+        http_status: hasResponse ? Number(outcome) : null,
+        failure: hasResponse ? null : outcome,
         ms,
       })
     }
   }
   try {
-    const waiting: DeliveryRecord[] = []
+    const waitingEvents: DeliveryRecord[] = []
     for (let event = nextEvent(); event !== undefined; event = nextEvent()) {
       if (story.order === 'at-once') await deliver(event)
-      else waiting.push(event)
+      else waitingEvents.push(event)
     }
-    if (story.order === 'reversed') waiting.reverse()
-    for (const event of waiting) await deliver(event)
+    if (story.order === 'reversed') waitingEvents.reverse()
+    for (const event of waitingEvents) await deliver(event)
     if (story.until !== undefined) service.stopProgress(request)
   } finally {
     end()
@@ -143,7 +143,7 @@ function findStoryPackage({ service, caller }: StoryContext): PackageRecord {
   const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
   const [largest] = [...packages]
     .filter(({ status }) => status === 'ACTIVE')
-    .sort((one, other) => checkCount(other) - checkCount(one))
+    .sort((left, right) => checkCount(right) - checkCount(left))
   if (largest !== undefined && checkCount(largest) > 1) return largest
   throw new InvalidInputError('the sandbox has no ACTIVE package with two checks or more', {
     hint: 'Add one to the fixture, or leave out --fixture when you start the sandbox.',
@@ -179,9 +179,9 @@ function toSampleInformation({
   code,
   fields,
 }: PackageRecord['additional_information'][number]): AdditionalInformation {
-  const required = Object.entries(fields).filter(([, field]) => field.required)
+  const requiredFields = Object.entries(fields).filter(([, field]) => field.required)
   return {
     code,
-    fields: Object.fromEntries(required.map(([name, { type }]) => [name, samples[type] ?? null])),
+    fields: Object.fromEntries(requiredFields.map(([name, { type }]) => [name, samples[type] ?? null])),
   }
 }

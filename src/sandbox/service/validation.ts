@@ -16,7 +16,7 @@ type Json = Record<string, unknown>
 const bodyFields = ['package_id', 'recipient', 'additional_information']
 const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
-/** Parses a body field by field; throws a Refusal with status 400 that names the first invalid field. */
+/** Parses a body field by field. Throws a Refusal with status 400 that names the first invalid field. */
 export function parseCreateBody(text: string, rules: Choices): CreateBody {
   const body = requireObject(parseBodyJson(text), 'body')
   requireKnownFields(body, bodyFields, '')
@@ -42,14 +42,14 @@ function parseRecipient(value: unknown, rules: Choices): Recipient {
   requireKnownFields(recipient, recipientFields, 'recipient.')
   const readText = (name: (typeof recipientFields)[number]): string => {
     const path = `recipient.${name}`
-    const givenText = requireText(requireMember(recipient, name, path), path, rules)
-    if (givenText.trim() === '' && rules['blank-text'] === 'refused') {
+    const text = requireText(requireMember(recipient, name, path), path, rules)
+    if (text.trim() === '' && rules['blank-text'] === 'refused') {
       throw refusals.invalid(path, 'must not be empty')
     }
-    if (/\p{Cc}/u.test(givenText) && rules['control-characters'] === 'refused') {
+    if (/\p{Cc}/u.test(text) && rules['control-characters'] === 'refused') {
       throw refusals.invalid(path, 'must not hold control characters')
     }
-    return givenText
+    return text
   }
   const result: Recipient = {
     first_name: readText('first_name'),
@@ -63,7 +63,7 @@ function parseRecipient(value: unknown, rules: Choices): Recipient {
   return result
 }
 
-/** "E.164 format with country calling code; at most 15 digits". */
+/** Returns true for "E.164 format with country calling code; at most 15 digits". */
 function isPhone(text: string): boolean {
   return /^\+[1-9]\d{1,14}$/.test(text)
 }
@@ -73,24 +73,27 @@ const ascii = {
   atom: /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/,
   label: /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i,
 }
-/** As `ascii`, with the additions of RFC 6531: letters, marks and digits of all scripts. */
+/** The patterns in `ascii` with the additions of RFC 6531: letters, marks and digits of all scripts. */
 const international = {
   atom: /^[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+(\.[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+)*$/u,
   label: /^[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u,
 }
 
-/** Whether the text is an e-mail address: a dot-atom, an @, and a domain of two labels or more. */
+/** Returns true if the text is an e-mail address: a dot-atom, an @, and a domain of two labels or more. */
 function isEmail(text: string, rules: Choices): boolean {
   if (text.length > 254) return false
   const { atom, label } = rules['email-form'] === 'international' ? international : ascii
-  const at = text.lastIndexOf('@')
-  const local = text.slice(0, at)
-  if (at < 1 || local.length > 64 || !atom.test(local)) return false
-  const labels = text.slice(at + 1).split('.')
+  const atIndex = text.lastIndexOf('@')
+  const localPart = text.slice(0, atIndex)
+  if (atIndex < 1 || localPart.length > 64 || !atom.test(localPart)) return false
+  const labels = text.slice(atIndex + 1).split('.')
   return labels.length > 1 && labels.every((part) => label.test(part))
 }
 
-/** Parses additional_information; requires different codes. The fields are later checked against the schema. */
+/**
+ * Parses additional_information and requires that the codes differ. The fields are later checked against the
+ * schema.
+ */
 function parseInformation(value: unknown, rules: Choices): AdditionalInformation[] {
   if (value === undefined || (value === null && rules['null-values'] === 'left-out')) return []
   if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')
@@ -126,7 +129,10 @@ function requireMember(object: Json, name: string, path: string): unknown {
   return object[name]
 }
 
-/** "400 for an unknown or missing field" (GET /v1/packages/{id}/schema). */
+/**
+ * Throws a Refusal for an unknown field: "400 for an unknown or missing field" (GET
+ * /v1/packages/{id}/schema).
+ */
 function requireKnownFields(object: Json, knownNames: readonly string[], prefix: string): void {
   const unknownName = Object.keys(object).find((name) => !knownNames.includes(name))
   if (unknownName !== undefined) throw refusals.invalid(prefix + unknownName, 'is not a known field')
@@ -151,10 +157,10 @@ export function checkAdditionalInformation(
   }
   for (const { code, fields } of schema) {
     if (given.some((entry) => entry.code === code)) continue
-    const missing = Object.entries(fields).find(([, { required }]) => required)
-    if (missing === undefined) continue
+    const missingField = Object.entries(fields).find(([, { required }]) => required)
+    if (missingField === undefined) continue
     throw refusals.invalid(
-      `additional_information[${given.length}].fields.${missing[0]}`,
+      `additional_information[${given.length}].fields.${missingField[0]}`,
       `is required by check code ${code}`,
     )
   }
@@ -179,7 +185,10 @@ function checkFields(
   }
 }
 
-/** Whether a field is supplied; null for an optional field counts as omitted if the rule says so. */
+/**
+ * Returns true if a field has a value. Null for an optional field counts as omitted if the rule `null-values`
+ * says so.
+ */
 function isGiven(
   values: AdditionalInformation['fields'],
   name: string,
@@ -206,7 +215,9 @@ function checkValue(value: unknown, { type, required }: FieldDefinition, path: s
   }
 }
 
-/** "One of string, integer, number, boolean, array, object." */
+/**
+ * Returns true if a value has the type, which is "One of string, integer, number, boolean, array, object."
+ */
 function hasType(value: unknown, type: string): boolean {
   switch (type) {
     case 'integer':
