@@ -100,8 +100,8 @@ export async function requireSandboxProfile(
 
 /** Returns the default rules of a sandbox, which decide what the API document leaves open. */
 export async function defaultSandboxRules() {
-  const { listRuleSettings, defaultRules } = await import('../sandbox/service/rules.ts')
-  return listRuleSettings(defaultRules())
+  const { listRuleSettings, listDefaultRules } = await import('../sandbox/service/rules.ts')
+  return listRuleSettings(listDefaultRules())
 }
 
 /** Returns the OpenAPI document of the service. `control`: whether it includes the control interface of a sandbox. */

@@ -47,11 +47,11 @@ export class Answer {
   }
 
   get data(): unknown {
-    return valueAt(this.json, 'data')
+    return readValue(this.json, 'data')
   }
 
   get message(): string | undefined {
-    const message = valueAt(this.json, 'message')
+    const message = readValue(this.json, 'message')
     return typeof message === 'string' ? message : undefined
   }
 
@@ -73,7 +73,7 @@ export function parseBody(bytes: Buffer): unknown {
 }
 
 /** Returns the value at a path in JSON; undefined if there is none. */
-export function valueAt(value: unknown, ...path: (string | number)[]): unknown {
+export function readValue(value: unknown, ...path: (string | number)[]): unknown {
   let current = value
   for (const name of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined
@@ -83,7 +83,7 @@ export function valueAt(value: unknown, ...path: (string | number)[]): unknown {
 }
 
 /** Returns the entries of an array; an empty array for any other value. */
-export function entriesOf(value: unknown): unknown[] {
+export function toEntries(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 

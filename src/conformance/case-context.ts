@@ -128,7 +128,7 @@ export class Probe {
     label: string,
   ): Promise<Answer> {
     const { http, signal, target, secrets } = this.#options
-    const headers = { ...identityHeaders(options.identity ?? target), ...options.headers }
+    const headers = { ...createIdentityHeaders(options.identity ?? target), ...options.headers }
     const response =
       body === undefined
         ? await http.send({ method, url, headers, signal })
@@ -155,7 +155,7 @@ export class Probe {
   }
 }
 
-function identityHeaders({ apiKey, userEmail }: Partial<Identity>): Record<string, string> {
+function createIdentityHeaders({ apiKey, userEmail }: Partial<Identity>): Record<string, string> {
   return {
     ...(apiKey !== undefined && { 'X-Service-API-Key': apiKey }),
     ...(userEmail !== undefined && { 'X-Service-User-Email': userEmail }),

@@ -1,4 +1,4 @@
-import { valueAt } from './answer.ts'
+import { readValue } from './answer.ts'
 import { requireTestable } from './case.ts'
 import { type Journey, followAll, terminalStatuses } from './journey.ts'
 import type { Delivery, Receiver } from './receiver.ts'
@@ -15,16 +15,16 @@ export function requireReceiver({ receiver }: CaseContext): Receiver {
 }
 
 export const isAbout = (delivery: Delivery, requestId: string): boolean =>
-  String(valueAt(delivery.json, 'request_id')).toLowerCase() === requestId.toLowerCase()
+  String(readValue(delivery.json, 'request_id')).toLowerCase() === requestId.toLowerCase()
 
-export const statusOf = (delivery: Delivery): string => String(valueAt(delivery.json, 'status'))
+export const statusOf = (delivery: Delivery): string => String(readValue(delivery.json, 'status'))
 
 /** Returns the identity of an event: "The pair (request_id, status) identifies a status update". */
-export const updateOf = (delivery: Delivery): string =>
-  `${String(valueAt(delivery.json, 'request_id'))} ${statusOf(delivery)}`
+export const identifyUpdate = (delivery: Delivery): string =>
+  `${String(readValue(delivery.json, 'request_id'))} ${statusOf(delivery)}`
 
 /** Returns the statuses that reads of a request had and that no event reported. */
-export function statusesWithoutEvent(
+export function findStatusesWithoutEvent(
   { order, sightings }: Journey,
   deliveries: readonly Delivery[],
 ): string[] {
@@ -36,7 +36,7 @@ export function statusesWithoutEvent(
 
 /** Statuses in ascending rank. A request never returns to a lower rank. */
 const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
-export const rankOf = (status: string): number =>
+export const findRank = (status: string): number =>
   terminalStatuses.has(status) ? ranks.length : ranks.indexOf(status)
 
 /**
@@ -56,7 +56,7 @@ export async function collectEvents(context: CaseContext): Promise<readonly Deli
   await context.once('last events', async () => {
     const endedJourneys = journeys.filter((each) => each.hasEnded)
     const haveAllArrived = (): boolean =>
-      endedJourneys.every((each) => statusesWithoutEvent(each, receiver.deliveries).length === 0)
+      endedJourneys.every((each) => findStatusesWithoutEvent(each, receiver.deliveries).length === 0)
     const { maxMs, stepMs } = context.pace.isManual ? eventWait : { maxMs: context.watchMs, stepMs: 200 }
     for (let waitedMs = 0; !haveAllArrived() && waitedMs < maxMs; waitedMs += stepMs)
       await context.pace.pause(stepMs)

@@ -1,6 +1,6 @@
-import { type Answer, entriesOf, valueAt } from './answer.ts'
+import { type Answer, toEntries, readValue } from './answer.ts'
 import { NotAcceptedError, requireTestable } from './case.ts'
-import { type AcceptedOrder, recipient, orderRich, usualRecipient } from './order.ts'
+import { type AcceptedOrder, recipient, orderRich, createUsualRecipient } from './order.ts'
 import type { CaseContext } from './case-context.ts'
 
 /** A read of a request that is followed. */
@@ -67,7 +67,7 @@ function startAndFollow(context: CaseContext): Promise<Map<Ending, Journey>> {
       const email = context.target.recipients?.[ending]
       if (ending !== 'usual' && email === undefined) continue
       const orderRecipient =
-        ending === 'usual' ? usualRecipient(context) : { ...recipient, email: email ?? '' }
+        ending === 'usual' ? createUsualRecipient(context) : { ...recipient, email: email ?? '' }
       const order = await orderRich(context, orderRecipient).catch((error: unknown) => {
         if (ending === 'usual' || !(error instanceof NotAcceptedError)) throw error
       })
@@ -87,7 +87,7 @@ const hintsByStatus: Readonly<Record<string, string>> = {
 }
 
 /** Returns the reads in which a request had this status. Throws a NotTestableError if there are none. */
-export async function sightingsOf(context: CaseContext, status: string): Promise<Sighting[]> {
+export async function findSightings(context: CaseContext, status: string): Promise<Sighting[]> {
   const allSightings = (await followAll(context)).flatMap(({ sightings }) => sightings)
   const matchingSightings = allSightings.filter((each) => each.status === status)
   const hint = hintsByStatus[status] ?? 'follow it for longer with --watch'
@@ -95,7 +95,7 @@ export async function sightingsOf(context: CaseContext, status: string): Promise
   return matchingSightings
 }
 
-export const checksOf = (data: unknown): unknown[] => entriesOf(valueAt(data, 'checks'))
+export const readChecks = (data: unknown): unknown[] => toEntries(readValue(data, 'checks'))
 
 /** Returns the usual journey if it reached COMPLETED; otherwise throws a NotTestableError. */
 export async function requireCompletedJourney(context: CaseContext): Promise<Journey> {
@@ -132,7 +132,7 @@ async function readJourney(
 ): Promise<void> {
   const eventsBefore = context.receiver?.deliveries.length ?? 0
   const answer = await context.probe.get(`/v1/requests/${journey.order.requestId}`)
-  const status = valueAt(answer.data, 'status')
+  const status = readValue(answer.data, 'status')
   if (answer.status !== 200 || typeof status !== 'string') {
     journey.failedReads.push(answer)
     return
@@ -153,11 +153,11 @@ async function downloadEarly(
   requestedReports: Set<string>,
   earlyReports: Answer[],
 ): Promise<void> {
-  for (const check of checksOf(data)) {
-    const id = valueAt(check, 'id')
+  for (const check of readChecks(data)) {
+    const id = readValue(check, 'id')
     const isWithoutReport =
-      valueAt(check, 'type') === 'background' && valueAt(check, 'report_pdf_url') === null
-    const requestKey = `${String(id)} ${valueAt(check, 'status') === 'CANCELLED'}`
+      readValue(check, 'type') === 'background' && readValue(check, 'report_pdf_url') === null
+    const requestKey = `${String(id)} ${readValue(check, 'status') === 'CANCELLED'}`
     if (typeof id !== 'string' || !isWithoutReport || requestedReports.has(requestKey)) continue
     requestedReports.add(requestKey)
     const answer = await context.probe.get(`/v1/reports/${id}`, { note: 'while there is no report' })
@@ -170,7 +170,7 @@ async function downloadEarly(
  * the read.
  */
 async function isStillWithoutReport(context: CaseContext, data: unknown, id: string): Promise<boolean> {
-  const laterAnswer = await context.probe.get(`/v1/requests/${String(valueAt(data, 'request_id'))}`)
-  const check = checksOf(laterAnswer.data).find((each) => valueAt(each, 'id') === id)
-  return valueAt(check, 'report_pdf_url') === null
+  const laterAnswer = await context.probe.get(`/v1/requests/${String(readValue(data, 'request_id'))}`)
+  const check = readChecks(laterAnswer.data).find((each) => readValue(each, 'id') === id)
+  return readValue(check, 'report_pdf_url') === null
 }

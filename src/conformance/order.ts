@@ -1,4 +1,4 @@
-import { type Answer, entriesOf, valueAt } from './answer.ts'
+import { type Answer, toEntries, readValue } from './answer.ts'
 import { NotAcceptedError, requireTestable } from './case.ts'
 import { isObject } from './shape.ts'
 import type { Identity } from './target.ts'
@@ -30,21 +30,21 @@ export function readSchema(context: CaseContext, id: number): Promise<Answer> {
 
 /** Returns the packages in the list that have a valid id and status. */
 export async function readPackages(context: CaseContext): Promise<ListedPackage[]> {
-  return packagesIn(await listPackages(context))
+  return parsePackages(await listPackages(context))
 }
 
-export function packagesIn(answer: Answer): ListedPackage[] {
-  return entriesOf(valueAt(answer.data, 'packages')).flatMap((entry) => {
-    const [id, status] = [valueAt(entry, 'id'), valueAt(entry, 'status')]
+export function parsePackages(answer: Answer): ListedPackage[] {
+  return toEntries(readValue(answer.data, 'packages')).flatMap((entry) => {
+    const [id, status] = [readValue(entry, 'id'), readValue(entry, 'status')]
     if (typeof id !== 'number' || typeof status !== 'string') return []
-    const checks = entriesOf(valueAt(entry, 'details', 'background_checks'))
+    const checks = toEntries(readValue(entry, 'details', 'background_checks'))
     return {
       id,
       status,
-      hasSurvey: (valueAt(entry, 'details', 'reference_survey') ?? null) !== null,
+      hasSurvey: (readValue(entry, 'details', 'reference_survey') ?? null) !== null,
       checks: checks.map((check): [unknown, unknown] => [
-        valueAt(check, 'check_name'),
-        valueAt(check, 'partner_name'),
+        readValue(check, 'check_name'),
+        readValue(check, 'partner_name'),
       ]),
     }
   })
@@ -58,7 +58,7 @@ export async function requirePackage(context: CaseContext, status: string): Prom
 }
 
 /** Returns an id that no package of the list has. */
-export async function unusedPackageId(context: CaseContext): Promise<number> {
+export async function findUnusedPackageId(context: CaseContext): Promise<number> {
   const ids = (await readPackages(context)).map(({ id }) => id)
   return Math.max(0, ...ids) + 987_654
 }
@@ -127,7 +127,7 @@ export const recipient: Recipient = {
 }
 
 /** Returns the recipient of requests with the usual end. */
-export function usualRecipient({ target }: CaseContext): Recipient {
+export function createUsualRecipient({ target }: CaseContext): Recipient {
   return { ...recipient, email: target.recipients?.usual ?? recipient.email }
 }
 
@@ -137,7 +137,7 @@ const maxTries = 4
 /** Returns an accepted order of the package with the fewest requirements. The order is made once per run. */
 export function orderPlain(context: CaseContext): Promise<AcceptedOrder> {
   return context.once('plain order', async () =>
-    orderFirstAccepted(context, await sortPackagesByWeight(context), usualRecipient(context)),
+    orderFirstAccepted(context, await sortPackagesByWeight(context), createUsualRecipient(context)),
   )
 }
 
@@ -153,9 +153,9 @@ export async function buildBody(
   orderRecipient: Recipient,
 ): Promise<Body> {
   const schema = (await readSchema(context, pack.id)).data
-  const information = entriesOf(valueAt(schema, 'fields', 'additional_information')).flatMap((entry) => {
-    const code = valueAt(entry, 'code')
-    const fields = sampleFields(valueAt(entry, 'fields'))
+  const information = toEntries(readValue(schema, 'fields', 'additional_information')).flatMap((entry) => {
+    const code = readValue(entry, 'code')
+    const fields = createSampleFields(readValue(entry, 'fields'))
     return typeof code === 'string' && Object.keys(fields).length > 0 ? [{ code, fields }] : []
   })
   const body = { package_id: pack.id, recipient: orderRecipient }
@@ -173,8 +173,8 @@ export function sendOrder(
 }
 
 /** Returns the request_id of a 2xx response; undefined for any other response. */
-export function acceptedId(answer: Answer): string | undefined {
-  const id = valueAt(answer.data, 'request_id')
+export function findAcceptedId(answer: Answer): string | undefined {
+  const id = readValue(answer.data, 'request_id')
   return answer.status >= 200 && answer.status < 300 && typeof id === 'string' ? id : undefined
 }
 
@@ -195,9 +195,9 @@ async function sortPackagesByWeight(context: CaseContext): Promise<ListedPackage
  */
 async function weighPackage(context: CaseContext, { id, hasSurvey, checks }: ListedPackage): Promise<number> {
   const schema = (await readSchema(context, id)).data
-  const types = entriesOf(valueAt(schema, 'fields', 'additional_information'))
-    .flatMap((entry) => Object.values(valueAt(entry, 'fields') ?? {}))
-    .map((definition) => valueAt(definition, 'type'))
+  const types = toEntries(readValue(schema, 'fields', 'additional_information'))
+    .flatMap((entry) => Object.values(readValue(entry, 'fields') ?? {}))
+    .map((definition) => readValue(definition, 'type'))
   const varietyWeight = hasSurvey && checks.length > 1 ? 1000 : 0
   return varietyWeight + 20 * new Set(types).size + checks.length + (hasSurvey ? 1 : 0)
 }
@@ -211,7 +211,7 @@ async function orderFirstAccepted(
   for (const pack of candidates.slice(0, maxTries)) {
     const body = await buildBody(context, pack, orderRecipient)
     const answer = await sendOrder(context, body)
-    const requestId = acceptedId(answer)
+    const requestId = findAcceptedId(answer)
     if (requestId !== undefined) return { pack, body, answer, requestId }
     lastAnswer = answer
   }
@@ -222,17 +222,17 @@ async function orderFirstAccepted(
  * Returns a value for each required field of an entry of a schema; for each field if `includesOptional` is
  * true.
  */
-export function sampleFields(fields: unknown, includesOptional = false): Record<string, unknown> {
+export function createSampleFields(fields: unknown, includesOptional = false): Record<string, unknown> {
   if (!isObject(fields)) return {}
   const selected = Object.entries(fields).filter(
-    ([, definition]) => includesOptional || valueAt(definition, 'required') === true,
+    ([, definition]) => includesOptional || readValue(definition, 'required') === true,
   )
-  return Object.fromEntries(selected.map(([name, definition]) => [name, sampleValue(name, definition)]))
+  return Object.fromEntries(selected.map(([name, definition]) => [name, createSampleValue(name, definition)]))
 }
 
 /** Returns a value of the field's type in the schema. */
-function sampleValue(name: string, definition: unknown): unknown {
-  switch (valueAt(definition, 'type')) {
+function createSampleValue(name: string, definition: unknown): unknown {
+  switch (readValue(definition, 'type')) {
     case 'integer':
       return 5
     case 'number':
@@ -245,7 +245,7 @@ function sampleValue(name: string, definition: unknown): unknown {
       return { example: 'Example' }
     default:
       return /\b(date|born|birthday|yyyy)\b/i.test(
-        `${name.replaceAll('_', ' ')} ${String(valueAt(definition, 'description'))}`,
+        `${name.replaceAll('_', ' ')} ${String(readValue(definition, 'description'))}`,
       )
         ? '1990-04-30'
         : 'Example'

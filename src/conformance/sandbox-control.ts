@@ -1,6 +1,6 @@
 import { UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
-import { entriesOf, valueAt, parseBody } from './answer.ts'
+import { toEntries, readValue, parseBody } from './answer.ts'
 import type { Control, Plan, Target } from './target.ts'
 
 /**
@@ -51,18 +51,18 @@ export async function connectToSandbox(
       body: Buffer.from(JSON.stringify(bodyToSend)),
     })
     if (status === 200) return
-    const message = valueAt(parseBody(body), 'error', 'message')
+    const message = readValue(parseBody(body), 'error', 'message')
     throw new UsageError(`the sandbox refused "${control}": ${String(message)}`)
   }
 
   const initialSnapshot = await read('snapshot')
   const state = await read('state')
-  const isManual = valueAt(state, 'clock') === 'manual'
+  const isManual = readValue(state, 'clock') === 'manual'
   let goodSnapshot: unknown
   return {
     knownTarget: {
       ...findKnownTarget(initialSnapshot, apiKey),
-      quota: isManual ? windowsOf(state) : undefined,
+      quota: isManual ? readWindows(state) : undefined,
     },
     advance: isManual ? (ms) => send('advance', { ms }) : undefined,
     pointWebhook: (url) => send('webhook', { url }),
@@ -88,26 +88,26 @@ const switchByPlan: Record<Exclude<Plan, 'good'>, string> = {
 
 /** Returns the users, keys and teams in the snapshot that the suite can use. */
 function findKnownTarget(snapshot: unknown, apiKey: string): Partial<Target> {
-  const keys = entriesOf(valueAt(snapshot, 'keys'))
-  const ownOrganisation = valueAt(
-    keys.find((each) => valueAt(each, 'key') === apiKey),
+  const keys = toEntries(readValue(snapshot, 'keys'))
+  const ownOrganisation = readValue(
+    keys.find((each) => readValue(each, 'key') === apiKey),
     'organisation_id',
   )
   const findEmail = (organisation: unknown, properties: Record<string, unknown>): string | undefined => {
     const requiredProperties = Object.entries({ organisation_id: organisation, ...properties })
-    const user = entriesOf(valueAt(snapshot, 'users')).find((each) =>
-      requiredProperties.every(([name, value]) => valueAt(each, name) === value),
+    const user = toEntries(readValue(snapshot, 'users')).find((each) =>
+      requiredProperties.every(([name, value]) => readValue(each, name) === value),
     )
-    const email = valueAt(user, 'email')
+    const email = readValue(user, 'email')
     return typeof email === 'string' ? email : undefined
   }
   const otherKeyRecord = keys.find(
-    (each) => valueAt(each, 'organisation_id') !== ownOrganisation && valueAt(each, 'revoked') === false,
+    (each) => readValue(each, 'organisation_id') !== ownOrganisation && readValue(each, 'revoked') === false,
   )
-  const otherKey = valueAt(otherKeyRecord, 'key')
-  const otherEmail = findEmail(valueAt(otherKeyRecord, 'organisation_id'), { active: true })
+  const otherKey = readValue(otherKeyRecord, 'key')
+  const otherEmail = findEmail(readValue(otherKeyRecord, 'organisation_id'), { active: true })
   // If the rules let the role support create requests, all users may create them.
-  const isRestricted = valueAt(snapshot, 'settings', 'rules', 'support-creates') === 'no'
+  const isRestricted = readValue(snapshot, 'settings', 'rules', 'support-creates') === 'no'
   return {
     secondEmail: findEmail(ownOrganisation, { active: true, role: 'member' }),
     foreignUser:
@@ -119,18 +119,19 @@ function findKnownTarget(snapshot: unknown, apiKey: string): Partial<Target> {
       error: 'conformance+error@example.com',
       mixed: 'conformance+mixed@example.com',
     },
-    inactiveTeams: entriesOf(valueAt(snapshot, 'teams'))
+    inactiveTeams: toEntries(readValue(snapshot, 'teams'))
       .filter(
-        (team) => valueAt(team, 'organisation_id') === ownOrganisation && valueAt(team, 'active') === false,
+        (team) =>
+          readValue(team, 'organisation_id') === ownOrganisation && readValue(team, 'active') === false,
       )
-      .map((team) => String(valueAt(team, 'id'))),
+      .map((team) => String(readValue(team, 'id'))),
     noCreateEmail: isRestricted ? findEmail(ownOrganisation, { active: true, role: 'support' }) : undefined,
     inactiveEmail: findEmail(ownOrganisation, { active: false }),
   }
 }
 
-const windowsOf = (state: unknown): Target['quota'] =>
-  entriesOf(valueAt(state, 'quota')).map((each) => ({
-    calls: Number(valueAt(each, 'calls')),
-    seconds: Number(valueAt(each, 'seconds')),
+const readWindows = (state: unknown): Target['quota'] =>
+  toEntries(readValue(state, 'quota')).map((each) => ({
+    calls: Number(readValue(each, 'calls')),
+    seconds: Number(readValue(each, 'seconds')),
   }))

@@ -13,22 +13,22 @@ const expectedFinding = (expectation: string, value: unknown, where: string): st
   `${where}: expected ${expectation}, got ${formatValue(value)}`,
 ]
 
-const shapeWhere =
+const createShape =
   (expectation: string, isMet: (value: unknown) => boolean): Shape =>
   (value, where) =>
     isMet(value) ? [] : expectedFinding(expectation, value, where)
 
-export const text = shapeWhere('a string', (value) => typeof value === 'string')
-export const integer = shapeWhere('an integer', (value) => Number.isInteger(value))
-export const boolean = shapeWhere('true or false', (value) => typeof value === 'boolean')
+export const text = createShape('a string', (value) => typeof value === 'string')
+export const integer = createShape('an integer', (value) => Number.isInteger(value))
+export const boolean = createShape('true or false', (value) => typeof value === 'boolean')
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-export const uuid = shapeWhere('a UUID', (value) => typeof value === 'string' && uuidPattern.test(value))
+export const uuid = createShape('a UUID', (value) => typeof value === 'string' && uuidPattern.test(value))
 
 const timestampPattern = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
 /** Start of a timestamp in the basic format of ISO 8601, which has no separators. */
 const basicFormatPattern = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
-export const timestamp = shapeWhere('an ISO 8601 timestamp', (value) => {
+export const timestamp = createShape('an ISO 8601 timestamp', (value) => {
   const extendedFormat = String(value)
     .replace(basicFormatPattern, '$1-$2-$3T$4:$5')
     .replace(/(?<=T\d\d:\d\d)(\d\d)/, ':$1')
@@ -41,7 +41,7 @@ export const timestamp = shapeWhere('an ISO 8601 timestamp', (value) => {
 })
 
 export const oneOf = (...words: string[]): Shape =>
-  shapeWhere(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value))
+  createShape(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value))
 
 export const nullable =
   (shape: Shape): Shape =>

@@ -59,7 +59,7 @@ export const expectRefusal =
 export const itemsIf = <T>(condition: boolean, ...items: T[]): T[] => (condition ? items : [])
 
 /** Returns the values that occur more than once. */
-export const duplicatesIn = (values: readonly unknown[]): unknown[] =>
+export const findDuplicates = (values: readonly unknown[]): unknown[] =>
   values.filter((each, index) => values.indexOf(each) !== index)
 
 /** Returns a finding unless the response has one of these statuses. */
@@ -93,16 +93,16 @@ const rootNames = new Set(['body', 'request', 'root', 'payload'])
 
 /** Returns true if a message is about the field with this path. */
 function isAboutField(path: string, reason: string, expectedPath: string): boolean {
-  const [namesInPath, expectedNames] = [namesOf(path), namesOf(expectedPath)]
+  const [namesInPath, expectedNames] = [findNames(path), findNames(expectedPath)]
   const [top, leaf] = [expectedNames[0] ?? '', expectedNames.at(-1) ?? '']
   // For a field of the body itself, the path may be any name of the body, if the reason names the field.
   const isRoot = namesInPath.every((name) => rootNames.has(name.toLowerCase()))
-  if (expectedNames.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
-  return namesInPath.includes(top) && (namesInPath.includes(leaf) || namesOf(reason).includes(leaf))
+  if (expectedNames.length === 1 && isRoot && findNames(reason).includes(leaf)) return true
+  return namesInPath.includes(top) && (namesInPath.includes(leaf) || findNames(reason).includes(leaf))
 }
 
 /** Returns the names in a path, without indexes. */
-const namesOf = (text: string): string[] => text.match(/[A-Za-z_][\w-]*/g) ?? []
+const findNames = (text: string): string[] => text.match(/[A-Za-z_][\w-]*/g) ?? []
 
 /**
  * Returns findings unless the response is a complete PDF: "Content-Type application/pdf, binary PDF body".
@@ -127,14 +127,14 @@ export function expectPdf(answer: Answer): string[] {
  * Returns a finding unless a value of the response equals the required value. The order of fields is ignored.
  */
 export function expectSame(label: string, value: unknown, required: unknown): string[] {
-  const [actualText, requiredText] = [sortedJson(value), sortedJson(required)]
+  const [actualText, requiredText] = [toSortedJson(value), toSortedJson(required)]
   return actualText === requiredText
     ? []
     : [`${label}: expected ${requiredText}, got ${actualText ?? 'nothing'}`]
 }
 
 /** Returns the JSON text with the fields of all objects sorted; undefined for undefined. */
-export function sortedJson(value: unknown): string | undefined {
+export function toSortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_name, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   )

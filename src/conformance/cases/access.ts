@@ -1,11 +1,11 @@
 import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
-import { type Answer, entriesOf, valueAt } from '../answer.ts'
+import { type Answer, toEntries, readValue } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import {
-  acceptedId,
+  findAcceptedId,
   buildBody,
   requireForeignUser,
-  packagesIn,
+  parsePackages,
   readPackages,
   orderPlain,
   recipient,
@@ -69,14 +69,14 @@ const callAsEach =
     return findings
   }
 
-const emailsOf = ({ data }: Answer): string[] =>
-  entriesOf(valueAt(data, 'users')).map((user) => String(valueAt(user, 'email')))
+const readEmails = ({ data }: Answer): string[] =>
+  toEntries(readValue(data, 'users')).map((user) => String(readValue(user, 'email')))
 
 /** Returns a function that expects this requester's e-mail and ignores upper and lower case. */
 const expectRequester =
   (email: string) =>
   ({ data }: Answer): string[] => {
-    const actualEmail = valueAt(data, 'requester', 'email')
+    const actualEmail = readValue(data, 'requester', 'email')
     const lowercaseEmail = typeof actualEmail === 'string' ? actualEmail.toLowerCase() : actualEmail
     return expectSame('requester.email', lowercaseEmail, email.toLowerCase())
   }
@@ -85,13 +85,13 @@ const expectRequester =
  * Returns the calls with a key of another organisation, which must not reach data of this organisation, and a
  * call with the key of this organisation as a user of the other one.
  */
-async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
+async function createForeignKeyCalls(context: CaseContext): Promise<Expectations> {
   const { probe, target } = context
   const identity = requireForeignUser(context)
   const note = 'with a key of another organisation'
   const ownPackages = await readPackages(context)
   const foreignList = await probe.get('/v1/packages', { identity, note })
-  const foreignIds = new Set(packagesIn(foreignList).map(({ id }) => id))
+  const foreignIds = new Set(parsePackages(foreignList).map(({ id }) => id))
   const ownOnlyPackages = ownPackages.filter(({ id }) => !foreignIds.has(id)).slice(0, 1)
   const mixedCaller = {
     identity: { ...identity, apiKey: target.apiKey },
@@ -99,7 +99,7 @@ async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
   }
   const expectNotListed = (answer: Answer): string[] =>
     itemsIf(
-      emailsOf(answer).includes(target.userEmail),
+      readEmails(answer).includes(target.userEmail),
       `${answer.label}: a user of our organisation is in the list`,
     )
   const calls: Expectations = [
@@ -137,7 +137,7 @@ async function orderAs(
   note: string,
   expect: number[],
 ): Promise<Expectations> {
-  const visiblePackages = packagesIn(await context.probe.get('/v1/packages', { identity, note }))
+  const visiblePackages = parsePackages(await context.probe.get('/v1/packages', { identity, note }))
   const pack = visiblePackages.find(({ status }) => status === 'ACTIVE')
   requireTestable(pack !== undefined, `${note} no ACTIVE package is seen`)
   return [{ order: await buildBody(context, pack, recipient), identity, note, expect }]
@@ -153,7 +153,7 @@ export const accessCases: readonly Case[] = [
           expect: (answer) => [
             ...expectStatus(answer, 200),
             ...object({ status: text })(answer.data, 'data'),
-            ...expectSame('status_message', valueAt(answer.json, 'status_message'), 'ok'),
+            ...expectSame('status_message', readValue(answer.json, 'status_message'), 'ok'),
             ...expectSame('message', answer.message, ''),
           ],
         },
@@ -177,7 +177,7 @@ export const accessCases: readonly Case[] = [
       'The version is carried in the URL path prefix: /v1/ for this version, later versions use /v2/ and so on.',
       async ({ probe }) => {
         const answer = await probe.get('/ping', { identity: {}, note: 'without the version prefix' })
-        const isAnswered = answer.status === 200 && valueAt(answer.json, 'status_message') === 'ok'
+        const isAnswered = answer.status === 200 && readValue(answer.json, 'status_message') === 'ok'
         return itemsIf(isAnswered, `${answer.label}: the service answers where no version is named`)
       },
     ],
@@ -259,14 +259,14 @@ export const accessCases: readonly Case[] = [
       'X-Service-User-Email | Yes | Email of an active user of that organisation on whose behalf the call is made.',
       async (context) => {
         const answer = await listUsers(context)
-        const emails = emailsOf(answer).map((email) => email.toLowerCase())
+        const emails = readEmails(answer).map((email) => email.toLowerCase())
         const isListed = emails.includes(context.target.userEmail.toLowerCase())
         return itemsIf(!isListed, `${answer.label}: the user the call is made for is not in the list`)
       },
     ],
     'authentication.other-organisation': [
       "The key decides which packages, requests and webhooks are accessible. The request is attributed to the user in audit logs; the user's role decides which packages are available and which actions are allowed. An action not permitted by the role gives 403.",
-      foreignKeyCalls,
+      createForeignKeyCalls,
     ],
   }),
   ...casesAbout('Request', 'create', {
@@ -282,7 +282,7 @@ export const accessCases: readonly Case[] = [
         if (target.secondEmail === undefined) return [readOwn]
         const identity = requireSecondUser(context)
         const body = await buildBody(context, ownOrder.pack, recipient)
-        const id = acceptedId(await sendOrder(context, body, { identity, note: 'as the second user' }))
+        const id = findAcceptedId(await sendOrder(context, body, { identity, note: 'as the second user' }))
         const readSecond: ExpectedCall = {
           get: `/v1/requests/${id}`,
           expect: expectRequester(identity.userEmail),
@@ -367,7 +367,7 @@ export const userStatusCases: readonly Case[] = [
         await requireControl(context, 'failNextUsers', 'an internal error can only be caused')()
         const answer = await context.probe.get('/v1/users', { note: 'during an internal error' })
         if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
-        const isNamed = valueAt(answer.json, 'status_message') === 'server_error'
+        const isNamed = readValue(answer.json, 'status_message') === 'server_error'
         return itemsIf(!isNamed, `${answer.label}: expected the status_message server_error`)
       },
     ],
@@ -382,7 +382,7 @@ export const userStatusCases: readonly Case[] = [
         const answer = await context.probe.get('/v1/users', { note: 'after a user was deactivated' })
         return [
           ...itemsIf(
-            emailsOf(answer).includes(identity.userEmail),
+            readEmails(answer).includes(identity.userEmail),
             `${answer.label}: the user is still listed`,
           ),
           ...(await callEveryEndpoint(context, { identity, note: 'as a user who was deactivated' }, 403)),

@@ -1,5 +1,5 @@
 import { advise, type Case, requireTestable } from '../case.ts'
-import { type Answer, valueAt, formatValue } from '../answer.ts'
+import { type Answer, readValue, formatValue } from '../answer.ts'
 import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
 import { isObject } from '../shape.ts'
 import { type Run, casesAbout } from '../table.ts'
@@ -32,7 +32,7 @@ const isPdf = (answer: Answer): boolean =>
 type FindFault = (answer: Answer) => string | undefined
 
 /** Returns a finding for each faulty response. */
-const findingsOf = (answers: readonly Answer[], findFault: FindFault): string[] =>
+const collectFindingsOf = (answers: readonly Answer[], findFault: FindFault): string[] =>
   answers.flatMap((answer) => {
     const finding = findFault(answer)
     return finding === undefined ? [] : [`${answer.label} (${answer.status}): ${finding}`]
@@ -41,7 +41,7 @@ const findingsOf = (answers: readonly Answer[], findFault: FindFault): string[] 
 const testEachAnswer =
   (findFault: FindFault): Run =>
   async (context) =>
-    findingsOf(await collectAnswers(context), findFault)
+    collectFindingsOf(await collectAnswers(context), findFault)
 
 /** Returns a test of all responses but PDF responses, which have no envelope. */
 const testEachJsonAnswer = (findFault: FindFault): Run =>
@@ -56,7 +56,7 @@ const splitDirectives = (value = ''): string[] => value.split(',').map((each) =>
 
 const cacheHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', expires: '0' }
 
-function statusMessage(status: number): string {
+function findStatusMessage(status: number): string {
   if (status < 200) return 'informational'
   if (status < 300) return 'ok'
   if (status < 400) return 'redirect'
@@ -87,7 +87,7 @@ export const answerCases: readonly Case[] = [
     'answers.status-message': [
       'status_message | string | informational, ok, redirect, client_error or server_error. Consistent with the HTTP status (for example 404 always client_error).',
       testEachJsonAnswer(({ status, json }) => {
-        const [actual, expected] = [valueAt(json, 'status_message'), statusMessage(status)]
+        const [actual, expected] = [readValue(json, 'status_message'), findStatusMessage(status)]
         return actual === expected
           ? undefined
           : `expected the status_message ${expected}, got ${formatValue(actual)}`
@@ -96,7 +96,7 @@ export const answerCases: readonly Case[] = [
     'answers.message': [
       'message | string | Empty on success; human-readable detail on errors.',
       testEachJsonAnswer(({ status, json }) => {
-        const message = valueAt(json, 'message')
+        const message = readValue(json, 'message')
         if (typeof message !== 'string') return `expected a string as message, got ${formatValue(message)}`
         if (status >= 400) return message.trim() === '' ? 'the message is empty' : undefined
         return message === '' ? undefined : `expected an empty message, got ${formatValue(message)}`
@@ -110,7 +110,7 @@ export const answerCases: readonly Case[] = [
         const answers = await collectAnswers(context)
         return Object.entries(cacheHeaders).flatMap(([name, value]) => {
           const valueOf = (answer: Answer) => answer.header(name)?.trim().toLowerCase()
-          const findings = findingsOf(answers, (answer) => {
+          const findings = collectFindingsOf(answers, (answer) => {
             const actual = valueOf(answer)
             return splitDirectives(actual).includes(value)
               ? undefined

@@ -1,17 +1,17 @@
 import { advise, type Case, NotAcceptedError, requireTestable } from '../case.ts'
-import { type Answer, entriesOf, valueAt } from '../answer.ts'
+import { type Answer, toEntries, readValue } from '../answer.ts'
 import {
-  acceptedId,
+  findAcceptedId,
   type Body,
   buildBody,
   type Information,
   requirePackage,
   orderPlain,
   recipient,
-  sampleFields,
+  createSampleFields,
   readSchema,
   sendOrder,
-  unusedPackageId,
+  findUnusedPackageId,
 } from '../order.ts'
 import {
   type ExpectedCall,
@@ -55,7 +55,7 @@ const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
  * Returns the response to an order. Rethrows the error if the order was refused for its content or for the
  * organisation's plan, since that is not a breach.
  */
-async function orderAnswer(context: CaseContext): Promise<Answer> {
+async function findOrderAnswer(context: CaseContext): Promise<Answer> {
   try {
     return (await orderPlain(context)).answer
   } catch (error) {
@@ -72,7 +72,7 @@ export const createCases: readonly Case[] = [
     'create.accepted': [
       'Response 201: data = `{request_id: string (UUID), status: string}` where status is RECEIVED. A 201 confirms acceptance only; it does not mean checks have started or finished.',
       async (context) => {
-        const answer = await orderAnswer(context)
+        const answer = await findOrderAnswer(context)
         const shape = object({ request_id: uuid, status: oneOf('RECEIVED') })
         return [...expectStatus(answer, 201), ...(answer.status >= 300 ? [] : shape(answer.data, 'data'))]
       },
@@ -83,7 +83,7 @@ export const createCases: readonly Case[] = [
         const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'conformance-1' }
         const first = await sendOrder(context, body, { headers, note: 'with an Idempotency-Key' })
         const second = await sendOrder(context, body, { headers, note: 'with the same Idempotency-Key' })
-        const [firstId, secondId] = [acceptedId(first), acceptedId(second)]
+        const [firstId, secondId] = [findAcceptedId(first), findAcceptedId(second)]
         if (firstId === undefined || secondId === undefined) {
           return [...expectStatus(first, 201), ...expectStatus(second, 201)]
         }
@@ -160,7 +160,7 @@ export const createCases: readonly Case[] = [
     'create.package-unknown': [
       packageMissingRule,
       testFromAccepted(async (body, context) => {
-        const order = { ...body, package_id: await unusedPackageId(context) }
+        const order = { ...body, package_id: await findUnusedPackageId(context) }
         return [{ order, note: 'for an unknown package', expect: 404 }]
       }),
     ],
@@ -175,10 +175,10 @@ export const createCases: readonly Case[] = [
         if (findings.length > 0) return findings
         const { data } = answer
         return [
-          ...expectSame('request_id', valueAt(data, 'request_id'), requestId),
-          ...expectSame('package_id', valueAt(data, 'package_id'), body.package_id),
+          ...expectSame('request_id', readValue(data, 'request_id'), requestId),
+          ...expectSame('package_id', readValue(data, 'package_id'), body.package_id),
           ...recipientNames.flatMap((name) =>
-            expectSame(`recipient.${name}`, valueAt(data, 'recipient', name), body.recipient[name]),
+            expectSame(`recipient.${name}`, readValue(data, 'recipient', name), body.recipient[name]),
           ),
         ]
       },
@@ -316,7 +316,7 @@ const fieldPaths = ({ fields }: Information, path: string): string[] =>
 
 /** Returns the entries of additional_information in a package's schema. */
 const readInformation = async (context: CaseContext, id: number): Promise<unknown[]> =>
-  entriesOf(valueAt((await readSchema(context, id)).data, 'fields', 'additional_information'))
+  toEntries(readValue((await readSchema(context, id)).data, 'fields', 'additional_information'))
 
 /** Values that a deployment might wrongly accept for each type. */
 const wrongValues = new Map<unknown, unknown[]>([
@@ -402,12 +402,12 @@ export const createInformationCases: readonly Case[] = [
       testWithInformation(async ({ body, sentEntries }, context) => {
         const schema = await readInformation(context, body.package_id)
         return sentEntries.flatMap((entry, index) => {
-          const definitions = valueAt(
-            schema.find((each) => valueAt(each, 'code') === entry.code),
+          const definitions = readValue(
+            schema.find((each) => readValue(each, 'code') === entry.code),
             'fields',
           )
           return Object.entries(definitions ?? {}).flatMap(([name, definition]) => {
-            const type = valueAt(definition, 'type')
+            const type = readValue(definition, 'type')
             return (wrongValues.get(type) ?? []).map((value) => {
               const changedEntry = { code: entry.code, fields: { ...entry.fields, [name]: value } }
               const changedEntries = sentEntries.map((each) =>
@@ -443,11 +443,11 @@ export const createFormCases: readonly Case[] = [
         const names = { first_name: 'Zoë Ngọc', last_name: 'O’Brien-Łęcka 王' }
         const order = { ...body, recipient: { ...body.recipient, ...names } }
         const answer = await sendOrder(context, order, { note: 'with names beyond ASCII' })
-        const id = acceptedId(answer)
+        const id = findAcceptedId(answer)
         if (id === undefined) return expectStatus(answer, 201)
         const { data } = await context.probe.get(`/v1/requests/${id}`)
         return Object.entries(names).flatMap(([name, value]) =>
-          expectSame(`recipient.${name}`, valueAt(data, 'recipient', name), value),
+          expectSame(`recipient.${name}`, readValue(data, 'recipient', name), value),
         )
       }),
     ],
@@ -505,8 +505,8 @@ export const createFormCases: readonly Case[] = [
       fieldValuesRule,
       testWithInformation(async ({ body }, context) => {
         const allFields = (await readInformation(context, body.package_id)).map((entry) => ({
-          code: valueAt(entry, 'code'),
-          fields: sampleFields(valueAt(entry, 'fields'), true),
+          code: readValue(entry, 'code'),
+          fields: createSampleFields(readValue(entry, 'fields'), true),
         }))
         return [
           expectAccepted('with every field of the schema', { ...body, additional_information: allFields }),

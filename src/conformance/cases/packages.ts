@@ -1,23 +1,23 @@
 import { advise, type Case, requireTestable } from '../case.ts'
-import { type Answer, entriesOf, valueAt, formatValue } from '../answer.ts'
+import { type Answer, toEntries, readValue, formatValue } from '../answer.ts'
 import {
   buildBody,
-  packagesIn,
+  parsePackages,
   type ListedPackage,
   listPackages,
   readPackages,
   recipient,
   readSchema,
   requireSecondUser,
-  unusedPackageId,
+  findUnusedPackageId,
 } from '../order.ts'
 import {
   type ExpectedCall,
   expectSame,
   expectStatus,
-  sortedJson,
+  toSortedJson,
   expectRefusal,
-  duplicatesIn,
+  findDuplicates,
   type Run,
   casesAbout,
   itemsIf,
@@ -54,7 +54,10 @@ const expectPackages =
   (answer: Answer): string[] => {
     const statusFindings = expectStatus(answer, 200)
     if (statusFindings.length > 0) return statusFindings
-    const [actual, expectedIds] = [sortedIds(packagesIn(answer)).join(', '), sortedIds(expected).join(', ')]
+    const [actual, expectedIds] = [
+      sortedIds(parsePackages(answer)).join(', '),
+      sortedIds(expected).join(', '),
+    ]
     return itemsIf(
       actual !== expectedIds,
       `${answer.label}: expected the packages [${expectedIds}], got [${actual}]`,
@@ -67,7 +70,7 @@ async function findHiddenPackage(context: CaseContext) {
   const secondList = await context.once('packages of the second user', () =>
     context.probe.get('/v1/packages', { identity, note: 'as the second user' }),
   )
-  const visibleIds = sortedIds(packagesIn(secondList))
+  const visibleIds = sortedIds(parsePackages(secondList))
   const hiddenPackages = (await readPackages(context)).filter(({ id }) => !visibleIds.includes(id))
   const hidden = hiddenPackages.find(({ status }) => status === 'ACTIVE') ?? hiddenPackages[0]
   requireTestable(
@@ -94,7 +97,7 @@ export const packageCases: readonly Case[] = [
     'packages.unique-ids': [
       'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
       async (context) =>
-        duplicatesIn(sortedIds(await readPackages(context))).map(
+        findDuplicates(sortedIds(await readPackages(context))).map(
           (id) => `the id ${String(id)} is listed more than once`,
         ),
     ],
@@ -122,7 +125,7 @@ export const packageCases: readonly Case[] = [
       async (context) => {
         const [pack] = await readPackages(context)
         const calls: ExpectedCall[] = [
-          { get: `/v1/packages?id=${await unusedPackageId(context)}`, expect: expectPackages([]) },
+          { get: `/v1/packages?id=${await findUnusedPackageId(context)}`, expect: expectPackages([]) },
           // 400 is documented for an unsupported status alone: for an id that is not a number, 200 with no
           // package or with all is allowed too.
           { get: '/v1/packages?id=first', expect: [200, 400] },
@@ -225,7 +228,7 @@ async function readSchemas(context: CaseContext): Promise<[pack: ListedPackage, 
 }
 
 const informationIn = (data: unknown): unknown[] =>
-  entriesOf(valueAt(data, 'fields', 'additional_information'))
+  toEntries(readValue(data, 'fields', 'additional_information'))
 
 /** Returns a test that returns findings about each schema. */
 const testEachSchema =
@@ -238,10 +241,10 @@ const testEachSchema =
 /** Returns a schema with its entries sorted, so that two schemas can be compared. */
 function withSortedEntries(data: unknown): unknown {
   const sortedEntries = informationIn(data)
-    .map((entry) => sortedJson(entry) ?? '')
+    .map((entry) => toSortedJson(entry) ?? '')
     .sort()
   const { fields, ...otherFields } = isObject(data) ? data : { fields: undefined }
-  return { ...otherFields, recipient: valueAt(fields, 'recipient'), additional_information: sortedEntries }
+  return { ...otherFields, recipient: readValue(fields, 'recipient'), additional_information: sortedEntries }
 }
 
 const entryPerCheckRule =
@@ -259,7 +262,7 @@ export const schemaCases: readonly Case[] = [
         const findings: string[] = []
         for (const { id } of activePackages) {
           const answer = await readSchema(context, id)
-          const idFindings = expectSame(`id of ${answer.label}`, valueAt(answer.data, 'id'), id)
+          const idFindings = expectSame(`id of ${answer.label}`, readValue(answer.data, 'id'), id)
           findings.push(...expectStatus(answer, 200), ...idFindings)
         }
         return findings
@@ -277,7 +280,7 @@ export const schemaCases: readonly Case[] = [
     'schema.codes': [
       'Additional information codes | Each code at most once per request | POST /v1/requests',
       testEachSchema((data) =>
-        duplicatesIn(informationIn(data).map((entry) => valueAt(entry, 'code'))).map(
+        findDuplicates(informationIn(data).map((entry) => readValue(entry, 'code'))).map(
           (code) => `has the code ${String(code)} more than once`,
         ),
       ),
@@ -288,8 +291,8 @@ export const schemaCases: readonly Case[] = [
       entryPerCheckRule,
       testEachSchema((data) =>
         informationIn(data)
-          .filter((entry) => sortedJson(valueAt(entry, 'fields')) === '{}')
-          .map((entry) => `has ${String(valueAt(entry, 'code'))}, which needs nothing`),
+          .filter((entry) => toSortedJson(readValue(entry, 'fields')) === '{}')
+          .map((entry) => `has ${String(readValue(entry, 'code'))}, which needs nothing`),
       ),
     ],
     'schema.no-more-than-checks': [
@@ -306,8 +309,8 @@ export const schemaCases: readonly Case[] = [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       async (context) =>
         (await readSchemas(context)).flatMap(([{ id }, data]) =>
-          Object.entries(valueAt(data, 'fields', 'recipient') ?? {})
-            .filter(([, definition]) => valueAt(definition, 'required') === false)
+          Object.entries(readValue(data, 'fields', 'recipient') ?? {})
+            .filter(([, definition]) => readValue(definition, 'required') === false)
             .map(([name]) => advise(`schema ${id} does not require ${name}, though every request needs it`)),
         ),
     ],
@@ -328,7 +331,7 @@ export const schemaCases: readonly Case[] = [
     'schema.unknown-package': [
       'Errors: 401; 403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user); 429; 5xx.',
       async (context) => [
-        { get: `/v1/packages/${await unusedPackageId(context)}/schema`, expect: 404 },
+        { get: `/v1/packages/${await findUnusedPackageId(context)}/schema`, expect: 404 },
         { get: '/v1/packages/first/schema', expect: [400, 404] },
       ],
     ],

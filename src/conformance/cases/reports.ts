@@ -1,4 +1,4 @@
-import { type Answer, entriesOf, valueAt } from '../answer.ts'
+import { type Answer, toEntries, readValue } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import { requireForeignUser, unknownEmail, unknownId } from '../order.ts'
 import {
@@ -11,7 +11,7 @@ import {
   casesAbout,
   itemsIf,
 } from '../table.ts'
-import { checksOf, requireCompletedJourney, followUsual } from '../journey.ts'
+import { readChecks, requireCompletedJourney, followUsual } from '../journey.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /** A report whose URL is in a request. */
@@ -23,15 +23,15 @@ interface ReportUrl {
 }
 
 /** Returns the signed report URLs in a request's data. */
-export function reportUrls(data: unknown): ReportUrl[] {
-  return checksOf(data).flatMap((check) => {
-    const id = String(valueAt(check, 'id'))
-    const checkUrl = valueAt(check, 'report_pdf_url')
+export function findReportUrls(data: unknown): ReportUrl[] {
+  return readChecks(data).flatMap((check) => {
+    const id = String(readValue(check, 'id'))
+    const checkUrl = readValue(check, 'report_pdf_url')
     const reports: ReportUrl[] =
       typeof checkUrl === 'string' ? [{ kind: 'background', url: checkUrl, path: `/v1/reports/${id}` }] : []
-    for (const referee of entriesOf(valueAt(check, 'references'))) {
-      const url = valueAt(referee, 'report_pdf_url')
-      const path = `/v1/reports/${id}/referees/${String(valueAt(referee, 'referee_id'))}`
+    for (const referee of toEntries(readValue(check, 'references'))) {
+      const url = readValue(referee, 'report_pdf_url')
+      const path = `/v1/reports/${id}/referees/${String(readValue(referee, 'referee_id'))}`
       if (typeof url === 'string') reports.push({ kind: 'referee', url, path })
     }
     return reports
@@ -42,7 +42,7 @@ export function reportUrls(data: unknown): ReportUrl[] {
 async function readReports(context: CaseContext): Promise<{ answer: Answer; reports: ReportUrl[] }> {
   const { order } = await requireCompletedJourney(context)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
-  const reports = reportUrls(answer.data)
+  const reports = findReportUrls(answer.data)
   requireTestable(reports.length > 0, 'no report URL was seen')
   return { answer, reports }
 }
@@ -50,10 +50,10 @@ async function readReports(context: CaseContext): Promise<{ answer: Answer; repo
 /** Returns the signed URLs of two reads of the completed request. */
 export async function readUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
   const path = `/v1/requests/${(await requireCompletedJourney(context)).order.requestId}`
-  const firstReports = reportUrls((await context.probe.get(path)).data)
+  const firstReports = findReportUrls((await context.probe.get(path)).data)
   // Tokens may differ only by their time in seconds, so the second read is a second later.
   await context.pace.pause(1100)
-  return [firstReports, reportUrls((await context.probe.get(path)).data)]
+  return [firstReports, findReportUrls((await context.probe.get(path)).data)]
 }
 
 async function requireUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
@@ -92,7 +92,7 @@ function callByToken(
   return { get, identity: {}, note, expect }
 }
 
-const tokenOf = (url = ''): string => (url === '' ? '' : (new URL(url).searchParams.get('t') ?? ''))
+const readToken = (url = ''): string => (url === '' ? '' : (new URL(url).searchParams.get('t') ?? ''))
 
 /** Returns a call with a token and no other credentials. The call must be refused. */
 const expectTokenRefused = (path: string, token: string, note: string): ExpectedCall => ({
@@ -103,7 +103,7 @@ const expectTokenRefused = (path: string, token: string, note: string): Expected
 })
 
 /** Returns invalid tokens that are made from a valid one, each with a description. */
-function spoilToken(token: string): [token: string, note: string][] {
+function createInvalidTokens(token: string): [token: string, note: string][] {
   const last = token.at(-1) === 'A' ? 'B' : 'A'
   const first = token.startsWith('z') ? 'y' : 'z'
   return [
@@ -119,8 +119,8 @@ function spoilToken(token: string): [token: string, note: string][] {
 /** Returns the calls of reports that only a check of the other type would have. */
 async function callWrongKinds(context: CaseContext): Promise<Expectations> {
   const { answer, reports } = await readReports(context)
-  const reference = checksOf(answer.data).find((check) => valueAt(check, 'type') === 'reference')
-  const path = `/v1/reports/${String(valueAt(reference, 'id'))}`
+  const reference = readChecks(answer.data).find((check) => readValue(check, 'type') === 'reference')
+  const path = `/v1/reports/${String(readValue(reference, 'id'))}`
   const backgroundReport = reports.find(({ kind }) => kind === 'background')
   const ofReference = 'of a reference check, which has no report of its own'
   const ofBackground = 'of a background check, which has no referees'
@@ -176,7 +176,7 @@ export const reportCases: readonly Case[] = [
             !pathname.endsWith(path),
             `report_pdf_url of ${path} leads to ${pathname}`,
           )
-          return pathFindings.concat(itemsIf(tokenOf(url) === '', `report_pdf_url of ${path} has no t`))
+          return pathFindings.concat(itemsIf(readToken(url) === '', `report_pdf_url of ${path} has no t`))
         }),
     ],
   }),
@@ -197,7 +197,7 @@ export const reportCases: readonly Case[] = [
     'reports.token-invalid': [
       'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
       testEachKind(({ path, url }) => [
-        ...spoilToken(tokenOf(url)).map(([token, note]) => expectTokenRefused(path, token, note)),
+        ...createInvalidTokens(readToken(url)).map(([token, note]) => expectTokenRefused(path, token, note)),
         { get: `${path}?t=invalid`, note: 'invalid, with valid headers', expect: 401 },
       ]),
     ],
@@ -209,7 +209,7 @@ export const reportCases: readonly Case[] = [
         const { reports } = await readReports(context)
         requireTestable(reports.length > 1, 'the request has one report only')
         return reports.map(({ path }, index) => {
-          const otherToken = tokenOf(reports[(index + 1) % reports.length]?.url)
+          const otherToken = readToken(reports[(index + 1) % reports.length]?.url)
           return expectTokenRefused(path, otherToken, 'with the token of another report')
         })
       },
@@ -220,8 +220,8 @@ export const reportCases: readonly Case[] = [
       'Every endpoint below requires the two authentication headers unless stated.',
       async (context) => {
         const { answer, reports } = await readReports(context)
-        const requestPath = `/v1/requests/${String(valueAt(answer.data, 'request_id'))}`
-        const token = tokenOf(reports[0]?.url)
+        const requestPath = `/v1/requests/${String(readValue(answer.data, 'request_id'))}`
+        const token = readToken(reports[0]?.url)
         return [requestPath, '/v1/users', '/v1/packages'].map((path) =>
           expectTokenRefused(path, token, 'without headers'),
         )

@@ -1,15 +1,15 @@
 import { advise, type Case, requireTestable } from '../case.ts'
-import { entriesOf, valueAt, formatValue } from '../answer.ts'
+import { toEntries, readValue, formatValue } from '../answer.ts'
 import { unknownId } from '../order.ts'
 import { isAbout, statusOf } from '../events.ts'
 import { expectSame, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
 import {
-  checksOf,
+  readChecks,
   requireCompletedJourney,
   followUsual,
   followAll,
   type Sighting,
-  sightingsOf,
+  findSightings,
   terminalStatuses,
 } from '../journey.ts'
 import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp, uuid } from '../shape.ts'
@@ -44,7 +44,7 @@ const backgroundShape = object({
   report_pdf_url: nullable(text),
 })
 const checkShape: Shape = (value, where) =>
-  (valueAt(value, 'type') === 'reference' ? referenceShape : backgroundShape)(value, where)
+  (readValue(value, 'type') === 'reference' ? referenceShape : backgroundShape)(value, where)
 
 const requestShape = object({
   request_id: uuid,
@@ -66,22 +66,22 @@ const testEachCheck =
   (findFaults: (check: unknown, type: string) => string[]): Run =>
   async (context) =>
     (await readAll(context))
-      .flatMap(checksOf)
-      .flatMap((each) => findFaults(each, String(valueAt(each, 'type'))))
+      .flatMap(readChecks)
+      .flatMap((each) => findFaults(each, String(readValue(each, 'type'))))
 
 /** Compares the checks of a completed request with the checks of its package. */
 async function compareWithPackage(context: CaseContext): Promise<string[]> {
   const { order, sightings } = await requireCompletedJourney(context)
   const { pack } = order
-  const checks = checksOf(sightings.at(-1)?.data)
-  const backgrounds = checks.filter((each) => valueAt(each, 'type') === 'background')
+  const checks = readChecks(sightings.at(-1)?.data)
+  const backgrounds = checks.filter((each) => readValue(each, 'type') === 'background')
   const sortedText = (values: unknown[]): string =>
     values
       .map((each) => JSON.stringify(each))
       .sort()
       .join(', ')
   const actual = sortedText(
-    backgrounds.map((each) => [valueAt(each, 'check_name'), valueAt(each, 'partner_name')]),
+    backgrounds.map((each) => [readValue(each, 'check_name'), readValue(each, 'partner_name')]),
   )
   const expected = sortedText(pack.checks)
   const label = `number of background checks of package ${pack.id}`
@@ -107,10 +107,10 @@ async function testCheckIds(context: CaseContext): Promise<string[]> {
     // A request that ends in ERROR creates no checks ("no checks were created"), even if it was IN_PROGRESS.
     const createsChecks = sightings.at(-1)?.status !== 'ERROR'
     for (const { data, status } of sightings) {
-      const checks = checksOf(data)
-      const ids = checks.map((each) => valueAt(each, 'id'))
+      const checks = readChecks(data)
+      const ids = checks.map((each) => readValue(each, 'id'))
       for (const [index, id] of ids.entries()) {
-        const checkStatus = String(valueAt(checks[index], 'status'))
+        const checkStatus = String(readValue(checks[index], 'status'))
         if (createsChecks && (checkStatus === 'IN_PROGRESS' || checkStatus === 'COMPLETED') && id === null) {
           findings.push(`a check ${checkStatus} of a request ${status}: expected an id, got null`)
         }
@@ -154,7 +154,7 @@ export const requestCases: readonly Case[] = [
         )
         const { order, sightings } = await followUsual(context)
         const acceptedAt = Date.parse(order.answer.header('date') ?? '')
-        const createdAt = String(valueAt(sightings[0]?.data, 'created_at'))
+        const createdAt = String(readValue(sightings[0]?.data, 'created_at'))
         const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(createdAt)
         requireTestable(
           Number.isFinite(acceptedAt) && hasZone,
@@ -178,7 +178,7 @@ export const requestCases: readonly Case[] = [
       async (context) => {
         const [initialValues, ...laterValues] = (await followUsual(context)).sightings.map(({ data }) =>
           ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
-            valueAt(data, name),
+            readValue(data, name),
           ),
         )
         return laterValues.flatMap((data) => expectSame('what a request keeps for good', data, initialValues))
@@ -199,7 +199,7 @@ export const requestCases: readonly Case[] = [
     'requests.references-of-reference-checks': [
       'references | array | Reference checks only. Empty array when no referees are nominated.',
       testEachCheck((each, type) => {
-        const references = valueAt(each, 'references')
+        const references = readValue(each, 'references')
         // For other checks, null is accepted like an absent field; whether the field may be present is advice of the
         // shape test.
         const isValid = type === 'reference' ? Array.isArray(references) : (references ?? null) === null
@@ -212,7 +212,7 @@ export const requestCases: readonly Case[] = [
         const isBackground = type === 'background'
         return ['partner_name', 'check_name', 'report_pdf_url']
           .filter((name) =>
-            isBackground ? valueAt(each, name) === undefined : (valueAt(each, name) ?? null) !== null,
+            isBackground ? readValue(each, name) === undefined : (readValue(each, name) ?? null) !== null,
           )
           .map((name) => `a ${type} check ${isBackground ? 'lacks' : 'has'} ${name}`)
       }),
@@ -236,15 +236,18 @@ export const requestCases: readonly Case[] = [
   }),
 ]
 
-const statusesOf = (data: unknown): string[] => checksOf(data).map((each) => String(valueAt(each, 'status')))
+const readCheckStatuses = (data: unknown): string[] =>
+  readChecks(data).map((each) => String(readValue(each, 'status')))
 
 /** Returns a test that returns findings for reads with this status whose checks contradict the status. */
 const testStatus =
   (status: string, matches: (checks: string[], sighting: Sighting) => boolean): Run =>
   async (context) =>
-    (await sightingsOf(context, status))
-      .filter((sighting) => !matches(statusesOf(sighting.data), sighting))
-      .map(({ data }) => `a request is ${status} while its checks are [${statusesOf(data).join(', ')}]`)
+    (await findSightings(context, status))
+      .filter((sighting) => !matches(readCheckStatuses(sighting.data), sighting))
+      .map(
+        ({ data }) => `a request is ${status} while its checks are [${readCheckStatuses(data).join(', ')}]`,
+      )
 
 const areAllFinished = (checks: string[]): boolean => checks.every((status) => terminalStatuses.has(status))
 const hasCompleted = (checks: string[]): boolean => checks.includes('COMPLETED')
@@ -273,7 +276,7 @@ export const statusCases: readonly Case[] = [
     ],
     'statuses.error': [
       'ERROR | Terminal. The request could not be processed and no checks were created.',
-      testStatus('ERROR', (_, { data }) => checksOf(data).every((each) => valueAt(each, 'id') === null)),
+      testStatus('ERROR', (_, { data }) => readChecks(data).every((each) => readValue(each, 'id') === null)),
     ],
     'statuses.transitions': [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
@@ -294,11 +297,11 @@ export const statusCases: readonly Case[] = [
     'statuses.reports-of-the-finished': [
       'report_pdf_url | string or null | Background checks only. Signed URL; null until the report is available. Token valid 1 hour.',
       async (context) => {
-        const checks = (await readAll(context)).flatMap(checksOf)
-        const referees = checks.flatMap((each) => entriesOf(valueAt(each, 'references')))
+        const checks = (await readAll(context)).flatMap(readChecks)
+        const referees = checks.flatMap((each) => toEntries(readValue(each, 'references')))
         return [...checks, ...referees]
-          .filter((each) => typeof valueAt(each, 'report_pdf_url') === 'string')
-          .map((each) => String(valueAt(each, 'status')))
+          .filter((each) => typeof readValue(each, 'report_pdf_url') === 'string')
+          .map((each) => String(readValue(each, 'status')))
           .filter((status) => ['RECEIVED', 'IN_PROGRESS'].includes(status))
           .map((status) => `there is a report_pdf_url while its status is ${status}`)
       },
@@ -325,7 +328,7 @@ export const terminalStatusCases: readonly Case[] = casesAbout('Request status',
         for (const { order, sightings } of endedJourneys) {
           const lastStatus = sightings.at(-1)?.status
           const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
-          const status = valueAt(answer.data, 'status')
+          const status = readValue(answer.data, 'status')
           if (status !== lastStatus) findings.push(`a request went from ${lastStatus} to ${String(status)}`)
         }
       }

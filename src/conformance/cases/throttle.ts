@@ -6,7 +6,7 @@ import { requireCompletedJourney } from '../journey.ts'
 import type { Identity, QuotaWindow } from '../target.ts'
 import type { CaseContext } from '../case-context.ts'
 import { callEveryEndpoint } from './access.ts'
-import { reportUrls } from './reports.ts'
+import { findReportUrls } from './reports.ts'
 
 /** Both windows of the quota. */
 interface QuotaWindows {
@@ -31,10 +31,10 @@ const testWithQuota =
   }
 
 /** Returns the seconds by which times may differ. The service rounds up, and calls take time with the real clock. */
-const toleranceSeconds = ({ pace }: CaseContext): number => (pace.isManual ? 1 : 2)
+const findToleranceSeconds = ({ pace }: CaseContext): number => (pace.isManual ? 1 : 2)
 
 const isAbout = (context: CaseContext, seconds: number, expectedSeconds: number): boolean =>
-  Math.abs(seconds - expectedSeconds) <= toleranceSeconds(context)
+  Math.abs(seconds - expectedSeconds) <= findToleranceSeconds(context)
 
 /** Makes a call that counts against the quota. */
 const makeCountedCall = ({ probe }: CaseContext, note?: string): Promise<Answer> =>
@@ -60,7 +60,7 @@ const exceedQuota = (context: CaseContext, { minute }: QuotaWindows): Promise<Fi
   fillQuota(context, 2 * minute.calls + 1)
 
 /** Returns the seconds of Retry-After; NaN if the header is missing or not a whole number. */
-function retryAfterSeconds(answer: Answer | undefined): number {
+function readRetryAfter(answer: Answer | undefined): number {
   const text = answer?.header('retry-after') ?? ''
   return /^\d+$/.test(text) ? Number(text) : Number.NaN
 }
@@ -81,7 +81,7 @@ async function clearWindows({ pace, probe }: CaseContext, { minute, hour }: Quot
 async function waitForWindowStart(context: CaseContext, windows: QuotaWindows): Promise<void> {
   await clearWindows(context, windows)
   const { refusal } = await exceedQuota(context, windows)
-  const waitSeconds = retryAfterSeconds(refusal)
+  const waitSeconds = readRetryAfter(refusal)
   const reason = 'a full minute was not answered with a 429 that says when it is over'
   requireTestable(isWithin(waitSeconds, windows.minute), reason)
   await context.pace.pause(waitSeconds * 1000)
@@ -97,7 +97,7 @@ async function useUpMinute(context: CaseContext, windows: QuotaWindows): Promise
 async function expectExactWait(context: CaseContext, seconds: number): Promise<string[]> {
   const { pace } = context
   const findings: string[] = []
-  const earlySeconds = seconds - toleranceSeconds(context)
+  const earlySeconds = seconds - findToleranceSeconds(context)
   if (earlySeconds > 0) {
     await pace.pause(earlySeconds * 1000)
     findings.push(
@@ -107,7 +107,7 @@ async function expectExactWait(context: CaseContext, seconds: number): Promise<s
       ),
     )
   }
-  await pace.pause(Math.min(seconds, toleranceSeconds(context)) * 1000)
+  await pace.pause(Math.min(seconds, findToleranceSeconds(context)) * 1000)
   return [
     ...findings,
     ...expectStatus(await makeCountedCall(context, `after the Retry-After of ${seconds} s`), 200),
@@ -140,7 +140,7 @@ async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Pro
   const startedAt = context.pace.now()
   const { accepted } = await exceedQuota(context, windows)
   const tookSeconds = (context.pace.now() - startedAt) / 1000
-  const isInTime = tookSeconds < minute.seconds - toleranceSeconds(context)
+  const isInTime = tookSeconds < minute.seconds - findToleranceSeconds(context)
   requireTestable(isInTime, 'calls take too long to count those of one window')
   const finding = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
   return itemsIf(accepted !== minute.calls, finding)
@@ -150,7 +150,7 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   const { minute } = windows
   await clearWindows(context, windows)
   const filledBefore = await exceedQuota(context, windows)
-  const waitSeconds = retryAfterSeconds(filledBefore.refusal)
+  const waitSeconds = readRetryAfter(filledBefore.refusal)
   if (!isWithin(waitSeconds, minute)) return [describeUnusable(filledBefore.refusal, minute.seconds)]
   await context.pace.pause(waitSeconds * 1000)
   const filled = await fillQuota(context, minute.calls - 1)
@@ -161,7 +161,7 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   await context.pace.pause(passedSeconds * 1000 - (context.pace.isManual ? 350 : 0))
   const { refusal } = await fillQuota(context, 2)
   requireTestable(refusal !== undefined, 'the window is larger than stated')
-  const seconds = retryAfterSeconds(refusal)
+  const seconds = readRetryAfter(refusal)
   const remainingSeconds = minute.seconds - passedSeconds
   if (isAbout(context, seconds, remainingSeconds)) return expectExactWait(context, seconds)
   const retryAfter = refusal.header('retry-after') ?? 'none'
@@ -175,7 +175,7 @@ async function testFixedWindow(context: CaseContext, windows: QuotaWindows): Pro
   await context.pace.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
   const { refusal } = await fillQuota(context, minute.calls)
   requireTestable(refusal !== undefined, 'the window is larger than stated')
-  await context.pace.pause(retryAfterSeconds(refusal) * 1000)
+  await context.pace.pause(readRetryAfter(refusal) * 1000)
   const nextFill = await fillQuota(context, minute.calls)
   const finding = `a new window accepted only ${nextFill.accepted} calls: the last calls of the previous one still count`
   return itemsIf(nextFill.refusal !== undefined, finding)
@@ -189,7 +189,7 @@ async function testHourQuota(context: CaseContext, windows: QuotaWindows): Promi
   const { hour } = windows
   await clearWindows(context, windows)
   const filledBefore = await fillHour(context, windows, 2 * hour.calls)
-  const waitSeconds = retryAfterSeconds(filledBefore.refusal)
+  const waitSeconds = readRetryAfter(filledBefore.refusal)
   if (!isWithin(waitSeconds, hour)) return [describeUnusable(filledBefore.refusal, hour.seconds)]
   await context.pace.pause(waitSeconds * 1000)
   const startedAt = context.pace.now()
@@ -197,7 +197,7 @@ async function testHourQuota(context: CaseContext, windows: QuotaWindows): Promi
   const remainingSeconds = hour.seconds - Math.round((context.pace.now() - startedAt) / 1000)
   const finding = `expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`
   const findings = itemsIf(accepted !== hour.calls, finding)
-  const seconds = retryAfterSeconds(refusal)
+  const seconds = readRetryAfter(refusal)
   if (isAbout(context, seconds, remainingSeconds))
     return [...findings, ...(await expectExactWait(context, seconds))]
   const retryAfter = refusal?.header('retry-after') ?? 'none'
@@ -238,7 +238,7 @@ async function testTokenExempt(context: CaseContext, windows: QuotaWindows): Pro
   const { order } = await requireCompletedJourney(context)
   await waitForWindowStart(context, windows)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
-  const get = context.probe.relativePath(reportUrls(answer.data)[0]?.url ?? '')
+  const get = context.probe.relativePath(findReportUrls(answer.data)[0]?.url ?? '')
   requireTestable(get !== undefined, 'no report URL of this deployment was seen')
   const options = { identity: {}, throttled: 'return' } as const
   for (let round = 0; round < 2; round += 1) await context.probe.get(get, { ...options, note: 'by token' })
@@ -281,7 +281,7 @@ async function testWholeSeconds(context: CaseContext, windows: QuotaWindows): Pr
     await waitForWindowStart(context, windows)
     await context.pace.pause(offsetMs)
     const { refusal } = await exceedQuota(context, windows)
-    const seconds = retryAfterSeconds(refusal)
+    const seconds = readRetryAfter(refusal)
     requireTestable(seconds <= windows.minute.seconds, 'no 429 says when the window is over')
     await context.pace.pause(seconds * 1000)
     const { accepted } = await fillQuota(context, 1)

@@ -1,7 +1,7 @@
-import { entriesOf, valueAt } from '../answer.ts'
+import { toEntries, readValue } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import { listUsers } from '../order.ts'
-import { expectStatus, duplicatesIn, type Run, casesAbout, itemsIf } from '../table.ts'
+import { expectStatus, findDuplicates, type Run, casesAbout, itemsIf } from '../table.ts'
 import { arrayOf, isObject, object, type Shape, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
@@ -25,12 +25,12 @@ const userShape: Shape = (user, where) =>
 
 async function requireUsers(context: CaseContext): Promise<unknown[]> {
   const answer = await listUsers(context)
-  const users = entriesOf(valueAt(answer.data, 'users'))
+  const users = toEntries(readValue(answer.data, 'users'))
   requireTestable(answer.status === 200 && users.length > 0, 'no user could be listed')
   return users
 }
 
-const emailOf = (user: unknown): string => String(valueAt(user, 'email'))
+const emailOf = (user: unknown): string => String(readValue(user, 'email'))
 
 /** Returns a test that returns findings about each user. */
 const testEachUser =
@@ -44,7 +44,7 @@ const testEachUser =
 const testEachPermissions =
   (findFaults: (list: unknown[]) => string[]): Run =>
   async (context) => {
-    const permissionsOf = (user: unknown): unknown[] => entriesOf(valueAt(user, 'permissions'))
+    const permissionsOf = (user: unknown): unknown[] => toEntries(readValue(user, 'permissions'))
     const isListed = (await requireUsers(context)).some((user) => permissionsOf(user).length > 0)
     requireTestable(isListed, 'no user is listed with permissions')
     return testEachUser((user) => findFaults(permissionsOf(user)))(context)
@@ -64,7 +64,7 @@ export const userCases: readonly Case[] = [
     'users.permissions-of-members': [
       'permissions | array of strings | Present only when role is member; omitted for other roles. Format `<product>.<level>`.',
       testEachUser((user) => {
-        const role = String(valueAt(user, 'role'))
+        const role = String(readValue(user, 'role'))
         if (hasPermissions(user) === (role.toLowerCase() === 'member')) return []
         return [hasPermissions(user) ? `is ${role} and has permissions` : 'is member and has no permissions']
       }),
@@ -103,9 +103,9 @@ export const userCases: readonly Case[] = [
           'teams that are no longer active are only known of a sandbox, with --control',
         )
         return testEachUser((user) =>
-          entriesOf(valueAt(user, 'teams'))
-            .filter((team) => inactiveTeams.includes(String(valueAt(team, 'id'))))
-            .map((team) => `has the inactive team ${String(valueAt(team, 'name'))}`),
+          toEntries(readValue(user, 'teams'))
+            .filter((team) => inactiveTeams.includes(String(readValue(team, 'id'))))
+            .map((team) => `has the inactive team ${String(readValue(team, 'name'))}`),
         )(context)
       },
     ],
@@ -132,13 +132,13 @@ export const userCases: readonly Case[] = [
     'users.job-title': [
       'job_title | string | Empty string when not set.',
       testEachUser((user) =>
-        itemsIf(typeof valueAt(user, 'job_title') !== 'string', 'has no string as job_title'),
+        itemsIf(typeof readValue(user, 'job_title') !== 'string', 'has no string as job_title'),
       ),
     ],
     'users.unique-ids': [
       'id | string (UUID) | Identifier.',
       async (context) =>
-        duplicatesIn((await requireUsers(context)).map((user) => valueAt(user, 'id'))).map(
+        findDuplicates((await requireUsers(context)).map((user) => readValue(user, 'id'))).map(
           (id) => `the id ${String(id)} is listed more than once`,
         ),
     ],
@@ -150,7 +150,7 @@ export const userCases: readonly Case[] = [
         const allUsers = await requireUsers(context)
         const answer = await context.probe.get('/v1/users?page=2&limit=1&role=nobody&active=false')
         if (answer.status === 400) return []
-        const listedUsers = entriesOf(valueAt(answer.data, 'users'))
+        const listedUsers = toEntries(readValue(answer.data, 'users'))
         const isSame = listedUsers.map(emailOf).sort().join(', ') === allUsers.map(emailOf).sort().join(', ')
         return itemsIf(
           !isSame,

@@ -1,20 +1,20 @@
 import { createHmac } from 'node:crypto'
 
 import { advise, type Case, requireTestable } from '../case.ts'
-import { valueAt, formatValue } from '../answer.ts'
+import { readValue, formatValue } from '../answer.ts'
 import {
   isAbout,
   collectEvents,
-  rankOf,
+  findRank,
   requireReceiver,
   statusOf,
-  statusesWithoutEvent,
-  updateOf,
+  findStatusesWithoutEvent,
+  identifyUpdate,
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
 import { expectSame, type Run, casesAbout, itemsIf } from '../table.ts'
-import { checksOf, type Journey, followUsual, followAll, terminalStatuses } from '../journey.ts'
-import { orderRich, usualRecipient } from '../order.ts'
+import { readChecks, type Journey, followUsual, followAll, terminalStatuses } from '../journey.ts'
+import { orderRich, createUsualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
@@ -33,7 +33,7 @@ const testEachJourney =
   }
 
 const findMissingEvents = (journey: Journey, deliveries: readonly Delivery[]): string[] =>
-  statusesWithoutEvent(journey, deliveries).map(
+  findStatusesWithoutEvent(journey, deliveries).map(
     (status) => `a request became ${status}, and no event was sent`,
   )
 
@@ -43,8 +43,8 @@ const findMissingEvents = (journey: Journey, deliveries: readonly Delivery[]): s
  */
 function isAheadOf(eventStatus: string, readStatus: string): boolean {
   return (
-    rankOf(eventStatus) > rankOf(readStatus) ||
-    (rankOf(eventStatus) === rankOf(readStatus) && eventStatus !== readStatus)
+    findRank(eventStatus) > findRank(readStatus) ||
+    (findRank(eventStatus) === findRank(readStatus) && eventStatus !== readStatus)
   )
 }
 
@@ -58,7 +58,8 @@ function findNeedlessEvents({ order, sightings }: Journey, deliveries: readonly 
   for (const [index, { data, status, eventsAfter }] of sightings.entries()) {
     const previousSighting = sightings[index - 1]
     const hasOnlyChecksChanged =
-      previousSighting?.status === status && checkStatuses(previousSighting.data) !== checkStatuses(data)
+      previousSighting?.status === status &&
+      formatCheckStatuses(previousSighting.data) !== formatCheckStatuses(data)
     for (const each of deliveries.slice(previousSighting?.eventsAfter ?? 0, eventsAfter)) {
       if (!isAbout(each, order.requestId)) continue
       const isRepeated = acknowledgedStatuses.has(statusOf(each))
@@ -73,8 +74,8 @@ function findNeedlessEvents({ order, sightings }: Journey, deliveries: readonly 
   return findings
 }
 
-function checkStatuses(data: unknown): string {
-  return JSON.stringify(checksOf(data).map((check) => valueAt(check, 'status')))
+function formatCheckStatuses(data: unknown): string {
+  return JSON.stringify(readChecks(data).map((check) => readValue(check, 'status')))
 }
 
 /** Returns findings for events whose status is ahead of the status in a later read. */
@@ -97,12 +98,12 @@ const bodyShape = {
 
 function findBodyFaults(delivery: Delivery): string[] {
   const body = delivery.json
-  const hasReason = valueAt(body, 'error_reason') !== undefined
+  const hasReason = readValue(body, 'error_reason') !== undefined
   return object({ ...bodyShape, ...(hasReason && { error_reason: text }) })(body, 'body')
 }
 
 function findReasonFaults(delivery: Delivery): string[] {
-  const [status, reason] = [statusOf(delivery), valueAt(delivery.json, 'error_reason')]
+  const [status, reason] = [statusOf(delivery), readValue(delivery.json, 'error_reason')]
   if (status === 'ERROR')
     return itemsIf(typeof reason !== 'string', 'an event of status ERROR has no error_reason')
   return itemsIf(reason !== undefined, `an event of status ${status} has an error_reason`)
@@ -124,7 +125,7 @@ export const webhookCases: readonly Case[] = [
       'One event type exists: `request.updated`.',
       testEachEvent((each) => [
         ...expectSame('method of a delivery', each.method, 'POST'),
-        ...expectSame('event', valueAt(each.json, 'event'), 'request.updated'),
+        ...expectSame('event', readValue(each.json, 'event'), 'request.updated'),
       ]),
     ],
     'webhook.content-type': [
@@ -218,14 +219,14 @@ async function orderAndReply(
 ): Promise<RepliedUpdates> {
   const receiver = requireReceiver(context)
   await followUsual(context)
-  const { requestId } = await orderRich(context, usualRecipient(context))
+  const { requestId } = await orderRich(context, createUsualRecipient(context))
   const updates = new Set<string>()
   let isHolding = false
   receiver.replyTo = (delivery) => {
-    const isKnown = updates.has(updateOf(delivery))
+    const isKnown = updates.has(identifyUpdate(delivery))
     if (isKnown || updates.size >= maxUpdates || !isAbout(delivery, requestId)) return 204
     const reply = replies[updates.size % replies.length] ?? 204
-    updates.add(updateOf(delivery))
+    updates.add(identifyUpdate(delivery))
     isHolding ||= reply === 'hold'
     return reply
   }
@@ -259,25 +260,25 @@ async function orderAndReply(
   }
   requireTestable(updates.size > 0, 'no event came that could be answered')
   const firstReplies = new Map<string, number | null>()
-  for (const each of attemptsOf(context, requestId)) {
-    if (!firstReplies.has(updateOf(each))) firstReplies.set(updateOf(each), each.replyStatus)
+  for (const each of findAttempts(context, requestId)) {
+    if (!firstReplies.has(identifyUpdate(each))) firstReplies.set(identifyUpdate(each), each.replyStatus)
   }
   return { requestId, firstReplies }
 }
 
-const attemptsOf = (context: CaseContext, requestId: string): Delivery[] =>
+const findAttempts = (context: CaseContext, requestId: string): Delivery[] =>
   requireReceiver(context).deliveries.filter((each) => isAbout(each, requestId))
 
-const repeatedUpdates = (context: CaseContext, { requestId, firstReplies }: RepliedUpdates): string[] =>
+const findRepeatedUpdates = (context: CaseContext, { requestId, firstReplies }: RepliedUpdates): string[] =>
   [...firstReplies.keys()].filter(
-    (update) => attemptsOf(context, requestId).filter((each) => updateOf(each) === update).length > 1,
+    (update) => findAttempts(context, requestId).filter((each) => identifyUpdate(each) === update).length > 1,
   )
 
 async function hasEnded(context: CaseContext, requestId: string): Promise<boolean> {
   const { data } = await context.probe.get(`/v1/requests/${requestId}`)
-  const status = String(valueAt(data, 'status'))
+  const status = String(readValue(data, 'status'))
   return (
-    terminalStatuses.has(status) && attemptsOf(context, requestId).some((each) => statusOf(each) === status)
+    terminalStatuses.has(status) && findAttempts(context, requestId).some((each) => statusOf(each) === status)
   )
 }
 
@@ -312,12 +313,12 @@ function measureRetryDelay(context: CaseContext): Promise<number | undefined> {
     const waitedMs = await waitUntil(
       context,
       maxRetryWaitMs(context),
-      () => repeatedUpdates(context, replied).length > 0,
+      () => findRepeatedUpdates(context, replied).length > 0,
     )
     if (waitedMs === undefined) return undefined
-    const [update] = repeatedUpdates(context, replied)
-    const [firstAttempt, secondAttempt] = attemptsOf(context, replied.requestId).filter(
-      (each) => updateOf(each) === update,
+    const [update] = findRepeatedUpdates(context, replied)
+    const [firstAttempt, secondAttempt] = findAttempts(context, replied.requestId).filter(
+      (each) => identifyUpdate(each) === update,
     )
     return Math.max(secondMs, (secondAttempt?.at ?? 0) - (firstAttempt?.at ?? 0))
   })
@@ -344,7 +345,7 @@ async function expectRetry(
   retryMs: number,
 ): Promise<string[]> {
   const maxWaitMs = context.pace.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
-  const waitedMs = await waitUntil(context, maxWaitMs, () => repeatedUpdates(context, replied).length > 0)
+  const waitedMs = await waitUntil(context, maxWaitMs, () => findRepeatedUpdates(context, replied).length > 0)
   return waitedMs === undefined
     ? [
         advise(
@@ -371,11 +372,11 @@ async function expectNoRetry(
   const counts = new Map<string, number>()
   const promptUpdates = new Set<string>()
   for (const each of deliveries) {
-    const update = updateOf(each)
+    const update = identifyUpdate(each)
     if (!counts.has(update) && each.replyStatus === 204) promptUpdates.add(update)
     counts.set(update, (counts.get(update) ?? 0) + 1)
   }
-  const repeatedUpdatesOfReplies = repeatedUpdates(context, replied)
+  const repeatedUpdatesOfReplies = findRepeatedUpdates(context, replied)
   const repeatedPromptUpdates = [...promptUpdates].filter((update) => (counts.get(update) ?? 0) > 1)
   if (repeatedUpdatesOfReplies.length === 0) return []
   const unacceptedStatuses = [...new Set(replied.firstReplies.values())].filter((status) => {

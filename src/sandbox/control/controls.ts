@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { requestResource } from '../../contract/request.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { nextEntry } from '../service/log.ts'
+import { waitForEntry } from '../service/log.ts'
 import { switchNames } from '../service/rules.ts'
 import { scenarioTable } from '../service/scenarios.ts'
 import {
@@ -143,7 +143,7 @@ export const getControls: readonly GetControl[] = [
       const from = query('from')
       const wait = Math.min(30, query('wait'))
       if (wait > 0 && sandbox.log.entries(from).length === 0) {
-        await nextEntry(sandbox.log, ({ n }) => n >= from, wait * 1000, signal)
+        await waitForEntry(sandbox.log, ({ n }) => n >= from, wait * 1000, signal)
       }
       const entries = sandbox.log.entries(from)
       return query('bodies') === 0
@@ -154,7 +154,7 @@ export const getControls: readonly GetControl[] = [
 ]
 
 /** Makes a control whose `run` gets a body of the given shape. */
-function postControl<T>(
+function createPostControl<T>(
   name: string,
   summary: string,
   bodySchema: z.ZodType<T>,
@@ -175,7 +175,7 @@ function postControl<T>(
 const emptyBody = z.object({})
 
 export const postControls: readonly PostControl[] = [
-  postControl(
+  createPostControl(
     'advance',
     'Move a manual clock, and everything with it',
     z.object({ ms: z.number().nonnegative() }),
@@ -185,7 +185,7 @@ export const postControls: readonly PostControl[] = [
       return sandbox.overview()
     },
   ),
-  postControl(
+  createPostControl(
     'inject',
     'Make the next requests or calls go wrong',
     injection,
@@ -193,10 +193,10 @@ export const postControls: readonly PostControl[] = [
     (sandbox, body) => void sandbox.inject(parseInjection(body)),
     true,
   ),
-  postControl('clear-faults', 'Clear all faults', emptyBody, emptyResponse, (sandbox) =>
+  createPostControl('clear-faults', 'Clear all faults', emptyBody, emptyResponse, (sandbox) =>
     sandbox.clearFaults(),
   ),
-  postControl(
+  createPostControl(
     'rules',
     'Switch rules that the API document leaves open',
     z.record(text, text),
@@ -206,35 +206,35 @@ export const postControls: readonly PostControl[] = [
       return sandbox.rules()
     },
   ),
-  postControl(
+  createPostControl(
     'switch',
     'Change something permanently',
     z.object({ switch: z.enum(switchNames) }),
     emptyResponse,
     (sandbox, body) => sandbox.applySwitch(body.switch),
   ),
-  postControl(
+  createPostControl(
     'renew-key',
     'Generate a new API key and revoke the old one',
     emptyBody,
     z.object({ api_key: text }),
     (sandbox) => ({ api_key: sandbox.renewKey() }),
   ),
-  postControl(
+  createPostControl(
     'user',
     'Activate or deactivate a user',
     z.object({ email: text, active: z.boolean() }),
     emptyResponse,
     (sandbox, { email, active }) => sandbox.setUserActive(email, active),
   ),
-  postControl(
+  createPostControl(
     'credits',
     'Set the credits; null: unlimited',
     z.object({ credits }),
     emptyResponse,
     (sandbox, body) => sandbox.setCredits(body.credits),
   ),
-  postControl(
+  createPostControl(
     'plan',
     'Set the trial and the subscription',
     z.object({ trial: trial.optional(), subscription: subscription.optional() }),
@@ -244,28 +244,28 @@ export const postControls: readonly PostControl[] = [
       if (plan.subscription !== undefined) sandbox.changePlan({ subscription: plan.subscription })
     },
   ),
-  postControl(
+  createPostControl(
     'webhook',
     'Set the webhook URL of the organisation; null: none',
     z.object({ url: text.nullable() }),
     emptyResponse,
     (sandbox, { url }) => sandbox.setWebhook(url),
   ),
-  postControl(
+  createPostControl(
     'replace-package',
     'Make a package INACTIVE in favour of a new version with one more required field',
     z.object({ id: z.int(), new_field: z.boolean().optional() }),
     z.object({ id: z.int() }),
     (sandbox, { id, new_field }) => ({ id: sandbox.replacePackage(id, { newField: new_field }) }),
   ),
-  postControl(
+  createPostControl(
     'hasten',
     'Make the next turn of a request, or of one of its checks, happen now',
     z.object({ request_id: text, check_id: text.optional() }),
     emptyResponse,
     (sandbox, body) => sandbox.advanceRequest(body.request_id, body.check_id),
   ),
-  postControl(
+  createPostControl(
     'redeliver',
     'Deliver an event once more: by the id of a delivery, or the latest event of a request',
     z.object({ delivery_id: text }),
@@ -278,18 +278,18 @@ export const postControls: readonly PostControl[] = [
     }),
     (sandbox, { delivery_id }) => redeliverAndWait(sandbox, delivery_id),
   ),
-  postControl(
+  createPostControl(
     'trigger',
     'Play a story: create a request, drive it through its statuses and post its events to a receiver',
     z.object({ story: text, to: text.optional() }),
     storyResult,
     (sandbox, { story, to }) => sandbox.trigger(story, to),
   ),
-  postControl('reset', 'Back to the initial state', emptyBody, overview, (sandbox) => {
+  createPostControl('reset', 'Back to the initial state', emptyBody, overview, (sandbox) => {
     sandbox.reset()
     return sandbox.overview()
   }),
-  postControl(
+  createPostControl(
     'restore',
     'Back to a snapshot',
     anything,
@@ -313,7 +313,7 @@ async function redeliverAndWait(sandbox: Sandbox, id: string) {
     })
   }
   const { id: delivery_id, request_id, status } = sandbox.redeliver(id)
-  const attempt = await nextEntry(
+  const attempt = await waitForEntry(
     sandbox.log,
     (entry) => entry.kind === 'delivery' && entry.delivery_id === delivery_id,
     maxAttemptMs,

@@ -1,5 +1,5 @@
 import type { Connection } from '../../server/listen.ts'
-import { pathOfUrl, type Reach } from '../service/gateway.ts'
+import { readPath, type Reach } from '../service/gateway.ts'
 import { controlPath } from './client.ts'
 import { Sandbox, type SandboxOptions } from './sandbox.ts'
 
@@ -13,7 +13,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const { data, reach } = options
   try {
     return new Sandbox(options, (sandbox, request, connection) => {
-      const path = pathOfUrl(request.url)
+      const path = readPath(request.url)
       const isPage = path === '/' && request.method === 'GET'
       if (isPage || path.startsWith(controlPath)) return respondToControl(sandbox, request, connection, reach)
       return path === '/openapi.json' ? respondWithDescription(request, reach) : undefined

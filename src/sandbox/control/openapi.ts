@@ -61,7 +61,7 @@ const toPascalCase = (text: string): string =>
 const responseName = (verb: 'read' | 'tell', { name }: Control): string =>
   toPascalCase(`${verb}-sandbox-${name}-answer`)
 const bodyName = ({ name }: Control): string => toPascalCase(`tell-sandbox-${name}-body`)
-const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+const createReference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
 function controlPaths(): Json {
   const paths: Record<string, Json> = {}
@@ -77,7 +77,10 @@ function controlPaths(): Json {
   for (const control of postControls) {
     const post = {
       ...describeOperation('tell', control),
-      requestBody: { required: true, content: { 'application/json': { schema: refTo(bodyName(control)) } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: createReference(bodyName(control)) } },
+      },
     }
     paths[pathOf(control)] = { ...paths[pathOf(control)], post }
   }
@@ -97,11 +100,11 @@ function describeOperation(verb: 'read' | 'tell', control: Control): Json {
     responses: {
       '200': {
         description: 'Done.',
-        content: { 'application/json': { schema: refTo(responseName(verb, control)) } },
+        content: { 'application/json': { schema: createReference(responseName(verb, control)) } },
       },
       '4XX': {
         description: 'Refused; `error` says why.',
-        content: { 'application/json': { schema: refTo('ControlFailure') } },
+        content: { 'application/json': { schema: createReference('ControlFailure') } },
       },
     },
   }

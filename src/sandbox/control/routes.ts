@@ -28,7 +28,7 @@ const app = new Hono<ControlEnv>().basePath(controlPath.slice(0, -1))
 app.on(
   'GET',
   ['/page.css', '/page.js'],
-  async ({ req }) => (await loadPage()).serveAsset(req.path) ?? failureResponse(404, unknownControl),
+  async ({ req }) => (await loadPage()).serveAsset(req.path) ?? createFailureResponse(404, unknownControl),
 )
 for (const { name, read } of getControls) {
   app.get(`/${name}`, async ({ env, req }) =>
@@ -43,10 +43,10 @@ for (const { name, bodySchema, isCheckedByRun, run } of postControls) {
   })
 }
 
-app.notFound(() => failureResponse(404, unknownControl))
+app.notFound(() => createFailureResponse(404, unknownControl))
 app.onError((error) => {
   if (!(error instanceof RefcheckError)) throw error
-  return failureResponse(400, { code: error.code, message: error.message, hint: error.hint })
+  return createFailureResponse(400, { code: error.code, message: error.message, hint: error.hint })
 })
 
 /** Responds with the page for `/`, and to authorised calls below `controlPath`. */
@@ -57,7 +57,7 @@ export function handleControl(
   reach?: Reach,
 ): Response | Promise<Response> {
   const refusal = findRefusal(request, connection, reach)
-  if (refusal !== undefined) return failureResponse(refusal.status, refusal.error)
+  if (refusal !== undefined) return createFailureResponse(refusal.status, refusal.error)
   return new URL(request.url).pathname === '/'
     ? loadPage().then(({ servePage }) => servePage(sandbox))
     : app.fetch(request, { sandbox })
@@ -91,7 +91,7 @@ function jsonResponse(value: unknown): Response {
   return Response.json(value, { headers: { 'Cache-Control': 'no-store' } })
 }
 
-function failureResponse(
+function createFailureResponse(
   status: number,
   error: { code: string; message: string; hint?: string | undefined },
 ): Response {

@@ -3,11 +3,11 @@ import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
-import { failureOf } from '../service/answer.ts'
+import { toFailureResponse } from '../service/answer.ts'
 import { checkWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
 import { noConnection, Gateway, type Reach } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
-import { toAttemptEvent, Log, listSecretsOf } from '../service/log.ts'
+import { toAttemptEvent, Log, listSecretsOfState } from '../service/log.ts'
 import { toRequestResource } from '../service/requests.ts'
 import {
   parseChoice,
@@ -16,7 +16,7 @@ import {
   type RuleSetting,
   listRuleSettings,
   type Switch,
-  defaultRules,
+  listDefaultRules,
 } from '../service/rules.ts'
 import { requireScenario } from '../service/scenarios.ts'
 import { ProgressWatch, Scheduler } from '../service/scheduler.ts'
@@ -33,7 +33,7 @@ import type {
 } from '../service/schemas.ts'
 import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { Service } from '../service/service.ts'
-import { type Change, currentUse, documentedQuota, type QuotaWindow, State } from '../service/state.ts'
+import { type Change, findCurrentUse, documentedQuota, type QuotaWindow, State } from '../service/state.ts'
 import { findStory, playStory } from '../service/stories.ts'
 import { builtInFixture, builtInSeedNames, packageIds, people, createInitialState } from './fixture.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -90,9 +90,9 @@ export class Sandbox {
   /** E-mails of the people in the built-in fixture. */
   readonly people = people
   readonly packageIds = packageIds
-  readonly log = new Log(undefined, () => listSecretsOf(this.#state, this.#options.reach))
+  readonly log = new Log(undefined, () => listSecretsOfState(this.#state, this.#options.reach))
   /** Returns the response for a malformed request or a failed handler: for `onError` of `listen`. */
-  readonly refuse = failureOf
+  readonly refuse = toFailureResponse
   readonly #options: SandboxOptions
   readonly #handleControl: ControlHandler
   readonly #clock: Clock
@@ -149,7 +149,7 @@ export class Sandbox {
   /** A key of a second organisation and its owner's e-mail; empty if there is none. */
   get otherOrganisation(): Pick<Credentials, 'apiKey' | 'userEmail'> {
     const [, second] = this.#state.organisations.values()
-    return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, this.#state)
+    return second === undefined ? { apiKey: '', userEmail: '' } : findCredentials(second, this.#state)
   }
 
   /** Responds to a call. Without a `connection`, the returned promise is rejected if a fault cuts the connection. */
@@ -197,7 +197,7 @@ export class Sandbox {
     const { organisationId, apiKey } = this.#home
     const organisation = organisations.get(organisationId)
     const start = this.#service.rule('quota-window-start')
-    const uses = currentUse(quota.get(apiKey) ?? [], windows, now, start)
+    const uses = findCurrentUse(quota.get(apiKey) ?? [], windows, now, start)
     return {
       now,
       clock: this.#clock instanceof ManualClock ? 'manual' : 'real',
@@ -457,7 +457,7 @@ export class Sandbox {
     this.#progressWatch.watchAll()
     const [organisation] = this.#state.organisations.values()
     if (organisation === undefined) throw new RangeError('a sandbox needs an organisation')
-    return { organisationId: organisation.id, ...credentialsOf(organisation, this.#state) }
+    return { organisationId: organisation.id, ...findCredentials(organisation, this.#state) }
   }
 
   #onFailure(error: unknown): void {
@@ -473,7 +473,7 @@ export class Sandbox {
 }
 
 /** Returns an organisation's latest valid key, and the e-mail of its first active owner or other user. */
-function credentialsOf({ id }: Organisation, state: State): Pick<Credentials, 'apiKey' | 'userEmail'> {
+function findCredentials({ id }: Organisation, state: State): Pick<Credentials, 'apiKey' | 'userEmail'> {
   const keys = [...state.keys.values()].filter((key) => key.organisation_id === id)
   const users = [...(state.users.get(id)?.values() ?? [])]
   const activeUsers = users.filter((user) => user.active)
@@ -507,7 +507,7 @@ function createSettings({ seed, rules, clock, data }: SandboxOptions): Settings 
   return {
     seed: usedSeed,
     // The journal of an earlier version may lack rules.
-    rules: { ...defaultRules(), ...stored?.rules, ...chooseRules(rules, usedSeed) },
+    rules: { ...listDefaultRules(), ...stored?.rules, ...chooseRules(rules, usedSeed) },
     clock: isManual ? (stored?.clock ?? clock.now()) : null,
   }
 }

@@ -4,53 +4,53 @@ import { cacheHeaders } from '../../contract/headers.ts'
 /** Texts of the bodies of responses, so that the log can have them without reading the bodies. */
 const textsByResponse = new WeakMap<Response, string>()
 
-function textAnswer(text: string, init: ResponseInit): Response {
+function createTextResponse(text: string, init: ResponseInit): Response {
   const response = new Response(text, init)
   textsByResponse.set(response, text)
   return response
 }
 
 /** Returns the text of a response that this module made; null for any other, such as a PDF. */
-export const textOf = (response: Response): string | null => textsByResponse.get(response) ?? null
+export const findText = (response: Response): string | null => textsByResponse.get(response) ?? null
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
 /** Returns a successful response in the envelope. Its `message` is "Empty on success". */
-export function successResponse(data: unknown, status: 200 | 201 = 200): Response {
-  return responseWithText(successText(data), status)
+export function createSuccessResponse(data: unknown, status: 200 | 201 = 200): Response {
+  return createSuccessResponseOfText(formatSuccess(data), status)
 }
 
-export function successText(data: unknown): string {
+export function formatSuccess(data: unknown): string {
   return JSON.stringify({ data, status_message: 'ok', message: '' })
 }
 
-/** Returns the successful response with a text that `successText` returned. */
-export function responseWithText(text: string, status: 200 | 201 = 200): Response {
-  return textAnswer(text, { status, headers: jsonHeaders })
+/** Returns the successful response with a text that `formatSuccess` returned. */
+export function createSuccessResponseOfText(text: string, status: 200 | 201 = 200): Response {
+  return createTextResponse(text, { status, headers: jsonHeaders })
 }
 
 /** Returns a failed response in the envelope: `data` is null and `status_message` matches the status. */
-export function failureResponse(
+export function createFailureResponse(
   status: number,
   message: string,
   headers?: Readonly<Record<string, string>>,
 ): Response {
-  const envelope: Envelope = { data: null, status_message: statusMessage(status), message }
-  return textAnswer(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
+  const envelope: Envelope = { data: null, status_message: findStatusMessage(status), message }
+  return createTextResponse(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
 }
 
 /**
  * Returns `status_message`: "informational, ok, redirect, client_error or server_error. Consistent with the HTTP
  * status".
  */
-function statusMessage(status: number): string {
+function findStatusMessage(status: number): string {
   if (status < 200) return 'informational'
   if (status < 300) return 'ok'
   if (status < 400) return 'redirect'
   return status < 500 ? 'client_error' : 'server_error'
 }
 
-/** Thrown to refuse a call. The gateway responds with a `failureResponse`. */
+/** Thrown to refuse a call. The gateway responds with a `createFailureResponse`. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -80,10 +80,10 @@ export const refusals = {
 } as const
 
 /** Returns the response for a malformed request or a failed handler. */
-export function failureOf(error: unknown): Response {
+export function toFailureResponse(error: unknown): Response {
   return error instanceof Error && error.name === 'RequestError'
-    ? failureResponse(400, 'the request is malformed')
-    : failureResponse(500, 'internal server error')
+    ? createFailureResponse(400, 'the request is malformed')
+    : createFailureResponse(500, 'internal server error')
 }
 
 const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INFINITY }

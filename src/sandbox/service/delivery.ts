@@ -83,7 +83,7 @@ export class Deliveries {
       organisation_id: organisation.id,
       request_id: request.request_id,
       status,
-      body: JSON.stringify(eventOf(request, status)),
+      body: JSON.stringify(createEvent(request, status)),
       state: 'waiting',
       attempts: 0,
       forged: scenarios.includes('event-forged') ? 1 : 0,
@@ -273,7 +273,7 @@ export class Deliveries {
   }
 }
 
-function eventOf(request: RequestRecord, status: RequestStatus): WebhookEvent {
+function createEvent(request: RequestRecord, status: RequestStatus): WebhookEvent {
   return {
     event: 'request.updated',
     request_id: request.request_id,

@@ -1,6 +1,6 @@
 import { cacheHeaders } from '../../contract/headers.ts'
 import type { Connection } from '../../server/listen.ts'
-import { failureResponse } from './answer.ts'
+import { createFailureResponse } from './answer.ts'
 import type { Fault, FaultInjection, Injection } from './schemas.ts'
 
 /** Items that apply to the next calls or requests. Each item first skips `after` of them, then applies to `times`. */
@@ -56,7 +56,7 @@ export class Faults {
    * Returns the fault of this call, or undefined. If several faults match, the one that was injected first is
    * returned.
    */
-  faultFor(method: string, path: string): Fault | undefined {
+  findFault(method: string, path: string): Fault | undefined {
     const applied = this.#injections.apply(({ matches }) => matches(method, path))
     return applied.next().value?.fault
   }
@@ -77,17 +77,17 @@ function compilePattern(on: string): (method: string, path: string) => boolean {
   return (calledMethod, calledPath) => (method === '*' || method === calledMethod) && path.test(calledPath)
 }
 
-const errorPage = (status: number): string =>
+const createErrorPage = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body>\r\n</html>\r\n`
 
 /** Returns the response of a `status` fault. */
-function statusResponse(fault: Fault & { kind: 'status' }): Response {
+function createStatusResponse(fault: Fault & { kind: 'status' }): Response {
   const { status, body = 'envelope', retryAfter } = fault
   const retryHeaders = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
   if (body === 'envelope')
-    return failureResponse(status, fault.message ?? defaultMessage(status), retryHeaders)
+    return createFailureResponse(status, fault.message ?? findDefaultMessage(status), retryHeaders)
   if (body === 'empty') return new Response(null, { status, headers: { ...cacheHeaders, ...retryHeaders } })
-  return new Response(errorPage(status), {
+  return new Response(createErrorPage(status), {
     status,
     headers: { 'Content-Type': 'text/html', ...retryHeaders },
   })
@@ -100,7 +100,7 @@ const messages = new Map([
   [429, 'rate limit exceeded'],
 ])
 
-function defaultMessage(status: number): string {
+function findDefaultMessage(status: number): string {
   return messages.get(status) ?? (status < 500 ? 'request refused' : 'internal server error')
 }
 
@@ -120,7 +120,7 @@ export function applyFault(
 ): Response | Promise<Response> {
   switch (fault.kind) {
     case 'status':
-      return statusResponse(fault)
+      return createStatusResponse(fault)
     case 'cut':
       connection.cut()
       return neverRespond()

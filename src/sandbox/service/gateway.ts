@@ -7,7 +7,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Call, CallEnv } from './call.ts'
-import { failureResponse, readBody, Refusal, textOf } from './answer.ts'
+import { createFailureResponse, readBody, Refusal, findText } from './answer.ts'
 import type { Fault } from './schemas.ts'
 import { appliesBeforeService, applyFault, Faults } from './faults.ts'
 import { addPackageRoutes, addPingRoute, addUserRoute } from './lists.ts'
@@ -51,10 +51,10 @@ export class Gateway {
     const { service, clock, onSwitch, reach } = this.#options
     const { method, url } = request
     const call: Call = { service, now: clock.now(), publicUrl: connection.publicUrl ?? reach?.publicUrl }
-    const context: CallContext = { request, method, path: pathOfUrl(url), connection, call }
+    const context: CallContext = { request, method, path: readPath(url), connection, call }
     const refusal = refusePlainHttp(url, connection.remoteAddress, reach)
     if (refusal !== undefined) return this.#logAndReturn(refusal, context)
-    const fault = this.faults.faultFor(method, context.path)
+    const fault = this.faults.findFault(method, context.path)
     if (fault?.kind === 'switch') {
       onSwitch(fault.switch)
       return this.#awaitAndAnswer(this.#app.fetch(request, call), undefined, context)
@@ -129,7 +129,7 @@ export class Gateway {
       { kind: 'call', method, path, status: answer?.status ?? null, fault: fault?.kind ?? null },
       () => ({
         request: toMessage(headers, call.body),
-        response: answer === undefined ? null : toMessage(answer.headers, textOf(answer)),
+        response: answer === undefined ? null : toMessage(answer.headers, findText(answer)),
       }),
     )
   }
@@ -160,7 +160,7 @@ export const noConnection: Connection = {
 }
 
 /** Returns the path of an absolute URL without its query; faster than parsing the URL. */
-export function pathOfUrl(url: string): string {
+export function readPath(url: string): string {
   const pathStart = url.indexOf('/', 'https://'.length)
   const queryStart = url.indexOf('?', pathStart)
   return queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart)
@@ -177,11 +177,11 @@ function createServiceApp(): Hono<CallEnv> {
   addRequestRoutes(app)
   addReportRoutes(app)
   addUserRoute(app)
-  app.notFound(() => failureResponse(404, 'resource not found'))
+  app.notFound(() => createFailureResponse(404, 'resource not found'))
   app.onError((error) =>
     error instanceof Refusal
-      ? failureResponse(error.status, error.message, error.headers)
-      : failureResponse(500, 'internal server error'),
+      ? createFailureResponse(error.status, error.message, error.headers)
+      : createFailureResponse(500, 'internal server error'),
   )
   return app
 }
@@ -249,5 +249,5 @@ export function refusePlainHttp(
     if (/^http:\/\/(?:127\.0\.0\.1|localhost):/.test(url)) return undefined
     if (isLoopbackHost(new URL(url).hostname)) return undefined
   } else if (reach.networks.has(remoteAddress)) return undefined
-  return failureResponse(400, 'plain HTTP requests are rejected; use HTTPS')
+  return createFailureResponse(400, 'plain HTTP requests are rejected; use HTTPS')
 }

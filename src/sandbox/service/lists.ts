@@ -4,7 +4,7 @@ import type { Package } from '../../contract/package.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { User } from '../../contract/user.ts'
 import { authenticate, type CallEnv, isVisible, findVisiblePackage } from './call.ts'
-import { successResponse, refusals } from './answer.ts'
+import { createSuccessResponse, refusals } from './answer.ts'
 import type { PackageRecord, UserRecord } from './schemas.ts'
 import { type State } from './state.ts'
 
@@ -32,7 +32,7 @@ function listPackages(context: Context<CallEnv>): Response {
       (pack) => (status === undefined || pack.status === status) && (id === undefined || pack.id === id),
     )
     .map(toPackage)
-  return successResponse({ packages })
+  return createSuccessResponse({ packages })
 }
 
 /** Returns the value of a filter. Throws a Refusal if any of its values is invalid. */
@@ -83,7 +83,7 @@ function readSchema(context: Context<CallEnv>): Response {
   if (pack.status === 'DISABLED' && service.rule('disabled-package-schema') === '404') {
     throw refusals.notFound()
   }
-  return successResponse(toPackageSchema(pack))
+  return createSuccessResponse(toPackageSchema(pack))
 }
 
 const requiredText = { type: 'string', required: true } as const
@@ -118,7 +118,7 @@ export function addUserRoute(app: Hono<CallEnv>): void {
     const { service } = context.env
     const { organisation } = authenticate(context.req.raw.headers, context.env)
     const allUsers = [...(service.state.users.get(organisation.id)?.values() ?? [])]
-    return successResponse({
+    return createSuccessResponse({
       users: allUsers.filter((user) => user.active).map((user) => toUser(user, service.state)),
     })
   })
@@ -153,5 +153,5 @@ function formatPermissions(user: UserRecord): string[] {
 
 /** GET /v1/ping: "Authentication: none. No headers, no body. Exempt from throttling." */
 export function addPingRoute(app: Hono<CallEnv>): void {
-  app.get('/v1/ping', () => successResponse({ status: 'ok' }))
+  app.get('/v1/ping', () => createSuccessResponse({ status: 'ok' }))
 }

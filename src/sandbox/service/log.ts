@@ -143,7 +143,7 @@ export class Log {
 }
 
 /** Yields the keys (also the revoked ones), the webhook secrets and the control token. */
-export function* listSecretsOf(
+export function* listSecretsOfState(
   { keys, organisations }: Pick<State, 'keys' | 'organisations'>,
   reach?: { controlToken: string },
 ): Generator<readonly [name: string, value: string]> {
@@ -156,7 +156,7 @@ export function* listSecretsOf(
  * Returns the next entry for which `isWanted` is true. Returns undefined if there is none within `ms` of real
  * time, or if `signal` is aborted.
  */
-export async function nextEntry(
+export async function waitForEntry(
   log: Pick<Log, 'subscribe'>,
   isWanted: (entry: LogEntry) => boolean,
   ms: number,

@@ -57,7 +57,7 @@ function planChecks(plan: ProgressPlan): CheckRecord[] {
  */
 function planUsualSteps(plan: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
   const { random } = plan
-  const finishes = finishTimes(checks.length, random)
+  const finishes = drawFinishTimes(checks.length, random)
   const steps: Step[] = []
   let start = 0
   for (const [check, { type }] of checks.entries()) {
@@ -95,7 +95,7 @@ function planRefereeSteps(plan: ProgressPlan, check: number, start: number, fini
 }
 
 /** Returns a completion time per check, far enough apart for clients to see PARTIAL. */
-function finishTimes(count: number, random: RandomStream): number[] {
+function drawFinishTimes(count: number, random: RandomStream): number[] {
   const earliestTime = 14 * minuteMs
   const slot = (maxDurationMs - earliestTime) / count
   const times = Array.from({ length: count }, (_, index) =>
@@ -152,9 +152,9 @@ const stepChanges: Record<string, StepChange> = {
   deleted: (steps, checks) => cancelAll(steps, checks, 11 * minuteMs),
   expired: (steps, checks) => cancelAll(steps, checks, maxDurationMs),
   mixed: (steps, checks) =>
-    checks.length < 2 ? steps : endCheckAs('CANCELLED', lastBackground(checks), steps, checks),
+    checks.length < 2 ? steps : endCheckAs('CANCELLED', findLastBackgroundCheck(checks), steps, checks),
   'check-error': (steps, checks) =>
-    checks.length < 2 ? steps : endCheckAs('ERROR', lastBackground(checks), steps, checks),
+    checks.length < 2 ? steps : endCheckAs('ERROR', findLastBackgroundCheck(checks), steps, checks),
   'all-errors': (steps, checks) =>
     checks.reduce((changedSteps, _check, index) => endCheckAs('ERROR', index, changedSteps, checks), steps),
   error: (steps, _checks, rules) => failRequest(steps, rules),
@@ -207,7 +207,7 @@ function cancelAll(steps: Step[], checks: Checks, at: number): Step[] {
   return [...startedSteps, ...cancelSteps]
 }
 
-function lastBackground(checks: Checks): number {
+function findLastBackgroundCheck(checks: Checks): number {
   const last = checks.findLastIndex(({ type }) => type === 'background')
   return last === -1 ? checks.length - 1 : last
 }
@@ -271,7 +271,7 @@ function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
 }
 
 /** Returns the milliseconds of progress after which the next step is due; undefined if there is none. */
-export function nextStepAt(request: RequestRecord): number | undefined {
+export function findNextStepTime(request: RequestRecord): number | undefined {
   return request.steps[request.applied]?.at
 }
 
@@ -291,7 +291,7 @@ export function performDueSteps(
     request.applied += 1
     const nextStep = request.steps[request.applied]
     if (nextStep?.at !== step.at) {
-      const status = overallStatus(request)
+      const status = findOverallStatus(request)
       if (status !== request.status) changes.push(status)
       request.status = status
     }
@@ -342,7 +342,7 @@ function performFailure(request: RequestRecord, step: Step & { does: 'fail' }): 
 }
 
 /** Returns the overall status by the definitions in "Request status". */
-function overallStatus(request: RequestRecord): RequestStatus {
+function findOverallStatus(request: RequestRecord): RequestStatus {
   if (request.error_reason !== null) return 'ERROR'
   const statuses = request.checks.map((check) => check.status)
   const isRunning = statuses.some((status) => status === 'IN_PROGRESS' || status === 'RECEIVED')

@@ -61,7 +61,7 @@ function download(
   if (organisation !== undefined && foundReport.request.organisation_id !== organisation)
     throw refusals.notFound()
   context.env.fault ??= findReportFault(foundReport.request.scenarios)
-  return pdfResponse(foundReport)
+  return createPdfResponse(foundReport)
 }
 
 function findReport(
@@ -79,7 +79,7 @@ function findReport(
   return { request, check, referee }
 }
 
-async function pdfResponse({ request, check, referee }: FoundReport): Promise<Response> {
+async function createPdfResponse({ request, check, referee }: FoundReport): Promise<Response> {
   const bytes = await createPdf(request, check, referee)
   return new Response(bytes, { headers: { 'Content-Type': 'application/pdf', ...cacheHeaders } })
 }

@@ -4,17 +4,17 @@ import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { appliesBeforeService } from './faults.ts'
 import { authenticate, type Call, type CallEnv, findVisiblePackage } from './call.ts'
 import {
-  failureResponse,
-  successResponse,
-  successText,
-  responseWithText,
+  createFailureResponse,
+  createSuccessResponse,
+  formatSuccess,
+  createSuccessResponseOfText,
   readBody,
   refusals,
 } from './answer.ts'
 import type { Caller } from './state.ts'
 import type { CheckRecord, PackageRecord, RequestRecord } from './schemas.ts'
 import type { Choice, Choices } from './rules.ts'
-import { findCreateFault, scenariosOf } from './scenarios.ts'
+import { findCreateFault, findScenarios } from './scenarios.ts'
 import { backgroundReportPath, refereeReportPath, type Service } from './service.ts'
 import { checkAdditionalInformation, parseCreateBody } from './validation.ts'
 
@@ -22,8 +22,8 @@ export function addRequestRoutes(app: Hono<CallEnv>): void {
   app.post('/v1/requests', async (context) => {
     const request = await createRequest(context.req.raw, context.env)
     return request === undefined
-      ? failureResponse(500, 'internal server error')
-      : successResponse({ request_id: request.request_id, status: 'RECEIVED' }, 201)
+      ? createFailureResponse(500, 'internal server error')
+      : createSuccessResponse({ request_id: request.request_id, status: 'RECEIVED' }, 201)
   })
   const renderings = new RenderingCache()
   app.get('/v1/requests/:id', (context) => readRequest(context, renderings))
@@ -38,7 +38,7 @@ function readRequest(context: Context<CallEnv>, renderings: RenderingCache): Res
   service.bringUpToDate(request, now)
   const url = context.req.url
   const origin = publicUrl ?? url.slice(0, url.indexOf('/', 8))
-  return responseWithText(renderings.text(request, service, now, origin))
+  return createSuccessResponseOfText(renderings.text(request, service, now, origin))
 }
 
 /**
@@ -60,7 +60,7 @@ async function createRequest(request: Request, call: Call): Promise<RequestRecor
   if (!canOrder(caller, pack, service.rule('support-creates') === 'yes')) throw refusals.role()
   checkAdditionalInformation(body.additional_information, pack.additional_information, rules)
   requirePlan(caller)
-  const scenarios = [...scenariosOf(body.recipient.email), ...service.scenarios.apply()]
+  const scenarios = [...findScenarios(body.recipient.email), ...service.scenarios.apply()]
   call.fault ??= findCreateFault(scenarios)
   if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
   return service.createRequest(body, caller, pack, scenarios, now)
@@ -139,7 +139,7 @@ class RenderingCache {
         : this.#render(request, dependencies)
     const { pieces, reports } = rendering
     if (pieces.length !== reports.length + 1)
-      return successText(toRequestResource(request, service, now, origin))
+      return formatSuccess(toRequestResource(request, service, now, origin))
     let text = pieces[0] ?? ''
     for (let index = 0; index < reports.length; index += 1) {
       text += service.tokens.issue(reports[index] ?? '', now) + (pieces[index + 1] ?? '')
@@ -154,7 +154,7 @@ class RenderingCache {
       reports.push(report)
       return `${origin}/v1/reports/${report}?t=${tokenMark}`
     })
-    const rendering: Rendering = { dependencies, pieces: successText(resource).split(tokenMark), reports }
+    const rendering: Rendering = { dependencies, pieces: formatSuccess(resource).split(tokenMark), reports }
     if (this.#renderings.size >= maxRenderings) this.#renderings.clear()
     this.#renderings.set(request, rendering)
     return rendering

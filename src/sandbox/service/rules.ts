@@ -179,7 +179,7 @@ export function listRuleSettings(current: Choices): RuleSetting[] {
 }
 
 /** Returns the default choices of the sandbox: the first choice of each rule. */
-export function defaultRules(): Choices {
+export function listDefaultRules(): Choices {
   return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
 }
 

@@ -80,7 +80,7 @@ const reportFaults: Record<string, Fault> = {
 }
 
 /** Returns the scenarios in an e-mail address. Unknown tags are ignored. */
-export function scenariosOf(email: string): string[] {
+export function findScenarios(email: string): string[] {
   const [, ...tags] = email.slice(0, email.lastIndexOf('@')).toLowerCase().split('+')
   return tags.filter((tag) => knownTags.has(tag))
 }

@@ -97,7 +97,7 @@ export class ProgressWatch {
     const { organisations, requests } = this.#service.state
     if (this.#watchedRequests.has(request)) return
     if (organisations.get(request.organisation_id)?.webhook_url === null) return
-    const at = this.#service.nextStepTime(request)
+    const at = this.#service.findNextStepClockTime(request)
     if (at === undefined) return
     this.#watchedRequests.add(request)
     this.#scheduler.add(at, () => {

@@ -4,10 +4,17 @@ import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { refusals } from './answer.ts'
 import { Injections } from './faults.ts'
-import { sortSteps, nextStepAt, planProgress, performDueSteps, type ProgressPlan } from './progress.ts'
+import { sortSteps, findNextStepTime, planProgress, performDueSteps, type ProgressPlan } from './progress.ts'
 import type { Choices, RuleName } from './rules.ts'
 import type { SeededRandom } from './seeded-random.ts'
-import { type Caller, type Change, currentUse, type QuotaWindow, secondsToWait, type State } from './state.ts'
+import {
+  type Caller,
+  type Change,
+  findCurrentUse,
+  type QuotaWindow,
+  countSecondsToWait,
+  type State,
+} from './state.ts'
 import type { PackageRecord, RequestRecord, Settings, Step } from './schemas.ts'
 import type { CreateBody } from './validation.ts'
 
@@ -69,13 +76,13 @@ export class Service {
 
   /** Counts a call against the quota of its key. Throws a Refusal with status 429 if a window is full. */
   countCall(key: string, now: number): void {
-    const uses = currentUse(
+    const uses = findCurrentUse(
       this.state.quota.get(key) ?? [],
       this.windows,
       now,
       this.rule('quota-window-start'),
     )
-    const waitSeconds = secondsToWait(uses, this.windows, now)
+    const waitSeconds = countSecondsToWait(uses, this.windows, now)
     if (waitSeconds === 0 || this.rule('refused-calls-count') === 'yes') {
       this.commit({
         does: 'quota',
@@ -138,7 +145,7 @@ export class Service {
   /** Performs the steps of a request that are due by `now`. */
   bringUpToDate(request: RequestRecord, now: number): void {
     this.#plan(request)
-    const dueAt = nextStepAt(request)
+    const dueAt = findNextStepTime(request)
     const elapsed = this.#elapsed(request, now)
     if (dueAt === undefined || dueAt > elapsed) return
     const statusBefore = request.status
@@ -153,9 +160,9 @@ export class Service {
   }
 
   /** Returns the clock time of the next step of a request; undefined if there is none. */
-  nextStepTime(request: RequestRecord): number | undefined {
+  findNextStepClockTime(request: RequestRecord): number | undefined {
     this.#plan(request)
-    const dueAt = nextStepAt(request)
+    const dueAt = findNextStepTime(request)
     return dueAt === undefined ? undefined : request.created_at + dueAt / this.speed
   }
 

@@ -30,7 +30,7 @@ export const documentedQuota: readonly QuotaWindow[] = [
 ]
 
 /** Returns the use of a key's windows at `now`. Windows that have ended are empty. */
-export function currentUse(
+export function findCurrentUse(
   uses: readonly WindowUse[],
   windows: readonly QuotaWindow[],
   now: number,
@@ -48,7 +48,7 @@ export function currentUse(
  * Returns the whole seconds until the window that prevents a call ends; 0 if no window does. If several
  * windows do, the longest wait is returned, because after a shorter one the next call would be refused again.
  */
-export function secondsToWait(
+export function countSecondsToWait(
   uses: readonly WindowUse[],
   windows: readonly QuotaWindow[],
   now: number,
@@ -139,7 +139,7 @@ export class State {
       map.clear()
     }
     this.#finishedDeliveryIds.length = 0
-    for (const change of changesTo(structuredClone(snapshot))) this.apply(change)
+    for (const change of listChanges(structuredClone(snapshot))) this.apply(change)
   }
 
   /** Returns a copy of the state that later changes do not affect. */
@@ -149,7 +149,7 @@ export class State {
 
   /** Returns the changes that make this state from an empty one. */
   changes(): Iterable<Change> {
-    return changesTo(this.#currentState())
+    return listChanges(this.#currentState())
   }
 
   #currentState(): Snapshot {
@@ -186,7 +186,7 @@ export class State {
   }
 }
 
-function* changesTo(snapshot: Snapshot): Generator<Change> {
+function* listChanges(snapshot: Snapshot): Generator<Change> {
   yield { does: 'settings', settings: snapshot.settings }
   for (const organisation of snapshot.organisations) yield { does: 'organisation', organisation }
   for (const key of snapshot.keys) yield { does: 'key', key }

@@ -143,14 +143,14 @@ function findStoryPackage({ service, caller }: StoryContext): PackageRecord {
   const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
   const [largest] = [...packages]
     .filter(({ status }) => status === 'ACTIVE')
-    .sort((left, right) => checkCount(right) - checkCount(left))
-  if (largest !== undefined && checkCount(largest) > 1) return largest
+    .sort((left, right) => countChecks(right) - countChecks(left))
+  if (largest !== undefined && countChecks(largest) > 1) return largest
   throw new InvalidInputError('the sandbox has no ACTIVE package with two checks or more', {
     hint: 'Add one to the fixture, or leave out --fixture when you start the sandbox.',
   })
 }
 
-const checkCount = ({ reference_survey, background_checks }: PackageRecord): number =>
+const countChecks = ({ reference_survey, background_checks }: PackageRecord): number =>
   background_checks.length + (reference_survey === null ? 0 : 1)
 
 function createStoryBody(story: Story, pack: PackageRecord) {
