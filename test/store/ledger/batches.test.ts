@@ -312,7 +312,7 @@ describe.each(backends)('%s', (backend) => {
       if (attempt === undefined) throw new Error('the attempt did not begin')
       const rejected = { to: 'rejected', at: someTime + 20, reason: 'no', answerStatus: 400 } as const
       expect(await store.ledger.moveAndBegin(attempt, rejected, two, newAttempt(), exhaustedQuota)).toEqual({
-        moved: true,
+        isMoved: true,
         attempt: undefined,
       })
       expect(await states(batch.id)).toEqual(['1 rejected', '2 pending'])
@@ -332,10 +332,10 @@ describe.each(backends)('%s', (backend) => {
         answerStatus: 201,
       } as const
       const result = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota)
-      expect(result).toMatchObject({ moved: true, attempt: { row: 2, state: 'sending' } })
+      expect(result).toMatchObject({ isMoved: true, attempt: { row: 2, state: 'sending' } })
       expect(await states(batch.id)).toEqual(['1 accepted', '2 sending'])
       expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota)).toEqual({
-        moved: false,
+        isMoved: false,
         attempt: undefined,
         conflict: undefined,
       })

@@ -74,7 +74,7 @@ describe.each(backends)('%s: a damaged row is not sent', (backend) => {
     expect(
       await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota),
     ).toMatchObject({
-      moved: true,
+      isMoved: true,
       attempt: undefined,
     })
     expect(await store.batches.countRows(batchId)).toMatchObject({ accepted: 1, pending: 1 })

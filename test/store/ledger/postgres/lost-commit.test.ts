@@ -146,7 +146,7 @@ test('an outcome is recorded even if the attempt of the next row cannot begin', 
   )
   try {
     expect(await ledger.moveAndBegin(attempt, accepted, next, newAttempt(), unlimitedQuota)).toEqual({
-      moved: true,
+      isMoved: true,
       attempt: undefined,
       conflict: undefined,
     })

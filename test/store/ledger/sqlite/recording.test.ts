@@ -177,7 +177,7 @@ describe('between the commit and the request', () => {
     expect(
       await store.ledger.moveAndBegin(one, acceptedAs(batchId), two, newAttempt(), unlimitedQuota),
     ).toMatchObject({
-      moved: true,
+      isMoved: true,
       attempt: undefined,
     })
     expect(await statesOf(store, batchId)).toEqual(['accepted', 'pending', 'pending', 'pending'])
