@@ -45,14 +45,11 @@ export function redactForAgent(document: unknown, options: RedactOptions): Maske
   const [plainDocument, ...otherDocuments] = [document, ...others].map((each) =>
     plainValue(each, '', redact, 0),
   )
-  const shortDocument = cutLists(plainDocument, counts)
+  const shorter = cutLists(plainDocument, counts)
   const checkNames = namesOfChecks(plainValue(packages, '', redact, 0))
   const data = showsPersonalData
-    ? shortDocument
-    : maskDocument(shortDocument, nameWordsIn([plainDocument, ...otherDocuments]), {
-        checkNames,
-        reportsFolder,
-      })
+    ? shorter
+    : maskDocument(shorter, nameWordsIn([plainDocument, ...otherDocuments]), { checkNames, reportsFolder })
   return { data, leftOut: counts.leftOut }
 }
 
@@ -168,7 +165,7 @@ const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const wordPattern = /[\p{L}\p{M}\p{N}'’-]+/gu
 const wordInFileName = /[\p{L}\p{M}'’-]+/gu
-const emailOrWord = new RegExp(`${email.source}|${word.source}`, 'gu')
+const emailOrWord = new RegExp(`${emailPattern.source}|${wordPattern.source}`, 'gu')
 /** Scripts in which one character may be a whole name, so that it is no initial. */
 const nameCharacter = /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const latinLetter = /^\p{Script=Latin}$/u
@@ -320,15 +317,12 @@ const isSentenceWord = (text: string): boolean =>
 
 /** Changes the parts of a text that do not match `pattern`. The text must not contain `privateMark`. */
 function changeAround(pattern: RegExp, text: string, change: (rest: string) => string): string {
-  const protectedParts: string[] = []
-  const markedText = text.replace(
+  const parts: string[] = []
+  const marked = text.replace(
     pattern,
-    (each) => `${privateMark}${String.fromCharCode(0xe000 + protectedParts.push(each) - 1)}${privateMark}`,
+    (each) => `${privateMark}${String.fromCharCode(0xe000 + parts.push(each) - 1)}${privateMark}`,
   )
-  return change(markedText).replaceAll(
-    markedIndex,
-    (_, mark: string) => protectedParts[mark.charCodeAt(0) - 0xe000] ?? '',
-  )
+  return change(marked).replaceAll(markedIndex, (_, mark: string) => parts[mark.charCodeAt(0) - 0xe000] ?? '')
 }
 
 /**
