@@ -3,7 +3,7 @@ import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { hintForHeldRows } from '../../domain/batch/held-question.ts'
-import { settleHint } from '../../domain/batch/verdict.ts'
+import { hintToReconcile } from '../../domain/batch/verdict.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listHeld, listRows, readNamesOfRows } from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
@@ -40,7 +40,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const rowsWithReasons = await addListedReasons(rows, inbox, () => batch.baseUrl)
     this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
-    if (unknownCount > 0) this.app.reporter.note(settleHint(batch.id, unknownCount))
+    if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
     if (heldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
   }

@@ -104,7 +104,7 @@ function sameAsUnknownError({ count, batchId }: ConflictCounts['unknown']): Outc
 }
 
 /** Returns the next command for rows that may or may not have been ordered. */
-export const settleHint = (batchId: string, rows: number): string =>
+export const hintToReconcile = (batchId: string, rows: number): string =>
   `Settle ${rows === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
 
 function unknownRowsError(
@@ -116,7 +116,7 @@ function unknownRowsError(
   const rows = formatCount(unknown, 'row')
   const haltText = halted === undefined ? '' : `; halted: ${halted.message}`
   const pendingText = pending > 0 ? `, ${pending} not sent yet` : ''
-  const reconcileHint = settleHint(batchId, unknown)
+  const reconcileHint = hintToReconcile(batchId, unknown)
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${pendingText}${haltText}`, {
     hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcileHint}` : reconcileHint,
     status: halted?.status,

@@ -196,7 +196,16 @@ describe.each(backends)('%s', (backend) => {
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { count: 2, first: earlier, last, leftOut: 0, orderedAgain: 0, finished: 0, failed: {} },
+      ordered: {
+        count: 2,
+        first: earlier,
+        last,
+        leftOut: 0,
+        orderedAgain: 0,
+        finished: 0,
+        failed: {},
+        repeats: { ordered: 0, all: 0 },
+      },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
