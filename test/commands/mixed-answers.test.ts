@@ -267,7 +267,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
-      const inFlight = { 'ann@example.com': hold(), 'ben@example.com': hold() }
+      const inFlight = { 'ann@example.com': pause(), 'ben@example.com': pause() }
       let answerForBen = ''
       here.intercept(async (request, ask) => {
         if (request.method !== 'POST') return ask(request)
@@ -296,7 +296,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       return { here, first, second: await runs[later] }
     }
 
-    const hold = () => ({ arrived: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() })
+    const pause = () => ({ arrived: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() })
 
     /** Returns e-mail and state of each row, and whether its request id is that of its person’s request. */
     async function readRows({ type, sandbox }: Session) {

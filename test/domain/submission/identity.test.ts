@@ -54,8 +54,8 @@ test.each([
 })
 
 test('first and last name are not joined when they are compared', () => {
-  const joinedName = { ...recipient, first_name: 'AnaSilva', last_name: '' }
-  expect(isSame(joinedName)).toBe(false)
+  const nameInOneField = { ...recipient, first_name: 'AnaSilva', last_name: '' }
+  expect(isSame(nameInOneField)).toBe(false)
 })
 
 describe('an order is the same', () => {
