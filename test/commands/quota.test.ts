@@ -73,7 +73,7 @@ test('later commands wait for the Retry-After of a 429', async () => {
     60 in 60 s   [####################]  60 used,   0 left, free again in 40 s
     1000 in 1 h  [#-------------------]   1 used, 999 left, free again in 1 h
 
-    The service refuses calls for another 40 s.
+    The service takes calls again in 40 s.
 
     The window of 60 s is as the service reported it.
     exit 0

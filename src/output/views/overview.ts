@@ -276,7 +276,7 @@ function quotaLines(
     return [name, ...(hasBar ? [usageBar] : []), `${counts}${resetText}`].join('  ')
   })
   if (notBefore <= now) return lines
-  return [...lines, '', `The service refuses calls for another ${formatDuration((notBefore - now) / 1000)}.`]
+  return [...lines, '', `The service takes calls again in ${formatDuration((notBefore - now) / 1000)}.`]
 }
 
 function usageStyle(usedFraction: number): Style {
