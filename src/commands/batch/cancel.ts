@@ -7,13 +7,12 @@ import { cancelBatch } from '../../usecases/batch/change-batch.ts'
 import { describeWaitingRows, findBatch } from '../../usecases/batch/read-batch.ts'
 import { orderCancelledHint } from '../../domain/batch/verdict.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import { sanitize } from '../../host/text.ts'
 
 /** `notOrdered`: the people of these rows who have no earlier order. */
 const cancelledText = (rows: number, notOrdered: string, { id }: Pick<Batch, 'id'>): string =>
   [
     `Cancelled ${formatCount(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`,
-    ...(notOrdered === '' ? [] : [orderCancelledHint(id, sanitize(notOrdered))]),
+    ...(notOrdered === '' ? [] : [orderCancelledHint(id, notOrdered)]),
   ].join('\n')
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {

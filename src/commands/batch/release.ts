@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { sanitize } from '../../host/text.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
@@ -56,7 +55,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     if (leftOutCount > 0) {
       const who = leftOutCount === 1 ? decisions?.lastLeftOut : undefined
       app.reporter.note(
-        `Left out ${sanitize(who ?? formatCount(leftOutCount, 'row'))}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
+        `Left out ${who ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
       )
     }
     if (leftOutCount > 0 && releasedCount === 0)
