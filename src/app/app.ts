@@ -4,7 +4,12 @@ import { resolve } from 'node:path'
 import { requireOwnFolders } from '../disk/private-modes.ts'
 import { parsePackageId } from '../domain/request/id-start.ts'
 import { parseDuration } from '../domain/wording/time.ts'
-import { type FlagRepeater, commandsFor, shellWord, withFreeFiles } from '../domain/wording/pasted-command.ts'
+import {
+  type FlagRepeater,
+  commandsFor,
+  shellWord,
+  avoidExistingFileNames,
+} from '../domain/wording/pasted-command.ts'
 import { RefcheckError, UsageError } from '../errors/kinds.ts'
 import { variable, processId } from '../host/process.ts'
 import { childEnvironment, type Secrets, secretsOf } from '../host/secrets.ts'
@@ -37,9 +42,9 @@ type ClosingAction = () => Promise<void> | void
 const defaultBudgetMs = 120_000
 
 /** Limits for completion on the command line: a user who types must not notice a wait. */
-const completionLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
+const completionLimits = { lockWaitMs: 300, answerMs: 300, totalMs: 1_000, reconnectMs: 0 }
 /** Counting the calls must not delay the end of a command whose result is printed. */
-const closingBusyMs = 250
+const closingLockWaitMs = 250
 
 /** The factory of each service. A factory gets the services that it needs from the app. */
 const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | Promise<Services[K]> } = {
@@ -74,7 +79,7 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
     return app.usage.wrapGovernor(await openGovernor(app, session.baseUrl, session.apiKey))
   },
 
-  store: async (app) => openStore(app, app.isClosing ? { busyMs: closingBusyMs } : {}),
+  store: async (app) => openStore(app, app.isClosing ? { lockWaitMs: closingLockWaitMs } : {}),
   accounts: async (app) => (await app.service('store')).accounts,
   ledger: async (app) => (await app.service('store')).ledger,
   batches: async (app) => (await app.service('store')).batches,
@@ -82,7 +87,7 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
   unmatched: async (app) => (await app.service('store')).unmatched,
   waiting: async (app) => (await app.service('store')).waiting,
   maintenance: async (app) => (await app.service('store')).maintenance,
-  inboxToShow: async (app) => {
+  redactedInbox: async (app) => {
     await app.readSecrets()
     return app.service('inbox')
   },
@@ -117,7 +122,7 @@ export class App {
   /** The calls of this command that were not counted in the quota yet. They are counted when the app closes. */
   readonly usage = new QuotaUsage()
   readonly #openedServices = new Map<keyof Services, Promise<unknown>>()
-  readonly #closingActions: ClosingAction[] = []
+  readonly #actionsBeforeClose: ClosingAction[] = []
   readonly #closeFunctions: ClosingAction[] = []
   #isClosing = false
   #paths: Paths | undefined
@@ -130,7 +135,7 @@ export class App {
     this.repeatFlags = commandsFor(context.argv ?? [])
     const terminal = terminalOf(stderr, context.env, options.noColor)
     this.reporter = new Reporter(stderr, terminal, options.quiet, (text) =>
-      withFreeFiles(this.repeatFlags(text), (name) => existsSync(resolve(context.cwd, name))),
+      avoidExistingFileNames(this.repeatFlags(text), (name) => existsSync(resolve(context.cwd, name))),
     )
     // A store in memory ends with this process, so nothing is counted there.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
@@ -243,8 +248,8 @@ export class App {
     const address = resolveStoreAddress(await this.storeOptions())
     if (address.kind === 'file' && !existsSync(address.path)) return undefined
     if (address.kind === 'postgres') {
-      const { isNameAnswered } = await import('../host/machine.ts')
-      if (!(await isNameAnswered(address.server.host, completionLimits.answerMs))) return undefined
+      const { canQueryDns } = await import('../host/machine.ts')
+      if (!(await canQueryDns(address.server.host, completionLimits.answerMs))) return undefined
     }
     return openStore(this, completionLimits, false)
   }
@@ -277,7 +282,7 @@ export class App {
 
   /** Registers an action that runs at the end of the command, while all services are still open. */
   beforeClose(action: ClosingAction): void {
-    this.#closingActions.push(action)
+    this.#actionsBeforeClose.push(action)
   }
 
   /** Registers a close function. The last one is called first, after all actions of `beforeClose`. */
@@ -293,7 +298,7 @@ export class App {
   async close(): Promise<void> {
     this.reporter.clear()
     this.#isClosing = true
-    for (const action of this.#closingActions.splice(0)) await action()
+    for (const action of this.#actionsBeforeClose.splice(0)) await action()
     for (const close of this.#closeFunctions.splice(0).reverse()) await close()
   }
 

@@ -6,9 +6,9 @@ import { findBatch } from '../usecases/batch/read-batch.ts'
 import type { App } from './app.ts'
 
 /**
- * Returns the whole ids of requests that were named by their ids or the start of them, on a terminal also by the name
- * or e-mail of a person, where `prompter` asks which of several orders is meant. The store is read only for ids that
- * are not whole. `what`: the flag or argument, for messages.
+ * Returns the complete id of each request. A request is given as its id or the start of its id; on a terminal also as
+ * the name or e-mail of its person, and `prompter` asks which one is meant if the person has several. The store is read
+ * only for ids that are not complete. `what`: the flag or argument, for messages.
  */
 export async function resolveRequestIds(
   app: App,

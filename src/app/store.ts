@@ -20,7 +20,7 @@ export async function openStoresToMove(app: App, from: string, to: string) {
   const { storeLocation, resolveStoreAddress } = await import('../store/ledger/open.ts')
   const optionsOf = async (name: string, chosen: string) => {
     requireNoPassword(name, chosen)
-    return { ...(await app.storeOptions(chosen)), patienceMs: 0 }
+    return { ...(await app.storeOptions(chosen)), reconnectMs: 0 }
   }
   const [source, target] = [await optionsOf('FROM', from), await optionsOf('TO', to)]
   const closeAtEnd = <Made extends Store>(made: Made): Made => {
@@ -38,7 +38,8 @@ export async function openStoresToMove(app: App, from: string, to: string) {
 
 /**
  * Returns the functions that ask the questions of `store purge`. With `--delete-files`, one question is about the store
- * and the files; otherwise a second question is about the files. Without a terminal, only the flag decides about them.
+ * and the files, or about the files alone if the store has nothing of the person; otherwise a second question is about
+ * the files. Without a terminal, only the flag decides about them.
  */
 export function purgeQuestions(
   app: App,

@@ -16,7 +16,7 @@ import {
   lazyChunkEntries,
   createLazyChunkPlugin,
   createLazyRequirePlugins,
-  Rewrites,
+  RewriteCounts,
   createStylesheetPlugin,
 } from './plugins.ts'
 
@@ -77,7 +77,7 @@ function writeBuildId(files: RolldownOutput['output']): void {
   writeFileSync(join(outputFolder, 'build-id'), hash.digest('hex'))
 }
 
-const rewrites = new Rewrites()
+const rewriteCounts = new RewriteCounts()
 rmSync(outputFolder, { recursive: true, force: true })
 const { output: files } = await build({
   input: entries(),
@@ -86,13 +86,13 @@ const { output: files } = await build({
   checks: { ineffectiveDynamicImport: false },
   platform: 'node',
   plugins: [
-    createAliasPlugin(rewrites),
-    createLazyFsPlugin(join(root, 'src'), rewrites),
+    createAliasPlugin(rewriteCounts),
+    createLazyFsPlugin(join(root, 'src'), rewriteCounts),
     // Runs before the plugins of lazy requires, which rewrite the requires that remain. Modules are identified by the
     // real path of node_modules, which may be a symbolic link.
-    createLazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewrites),
-    ...createLazyRequirePlugins(rewrites),
-    createStylesheetPlugin(rewrites),
+    createLazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewriteCounts),
+    ...createLazyRequirePlugins(rewriteCounts),
+    createStylesheetPlugin(rewriteCounts),
     licencePlugin(),
   ],
   // This package has a native part, which cannot be bundled.
@@ -114,7 +114,7 @@ cpSync(
   join(root, 'node_modules', 'jq-wasm', 'dist', 'build', 'jq.wasm'),
   join(outputFolder, 'chunks', 'build', 'jq.wasm'),
 )
-console.log(`rewrites: ${rewrites.summary().join(', ')}`)
+console.log(`rewriteCounts: ${rewriteCounts.summary().join(', ')}`)
 writeContents(files)
 writeBuildId(files)
 // This module is loaded before all others, so it is built separately and shares no chunk with them.

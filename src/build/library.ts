@@ -11,7 +11,7 @@ import { build, type Plugin } from 'rolldown'
 import { minifySync } from 'rolldown/utils'
 
 import { licencePlugin } from './licences.ts'
-import { createAliasPlugin, Rewrites, createStylesheetPlugin } from './plugins.ts'
+import { createAliasPlugin, RewriteCounts, createStylesheetPlugin } from './plugins.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const outputFolder = join(root, 'dist', 'library')
@@ -52,7 +52,7 @@ const minifiedLibraries: Plugin = {
   },
 }
 
-const rewrites = new Rewrites()
+const rewriteCounts = new RewriteCounts()
 await build({
   input: Object.fromEntries(
     exportedPaths.map((path) => [path.replace(/\.ts$/, ''), join(root, 'src/exports', path)]),
@@ -60,8 +60,8 @@ await build({
   checks: { ineffectiveDynamicImport: false },
   platform: 'node',
   plugins: [
-    createAliasPlugin(rewrites),
-    createStylesheetPlugin(rewrites),
+    createAliasPlugin(rewriteCounts),
+    createStylesheetPlugin(rewriteCounts),
     minifiedLibraries,
     licencePlugin(),
   ],

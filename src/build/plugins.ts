@@ -13,13 +13,13 @@ const aliases: Readonly<Record<string, string>> = {
 const aliasLabel = (name: string): string => `alias of ${name}`
 
 /** Returns a plugin that resolves the aliases. */
-export function createAliasPlugin(rewrites: Rewrites): Plugin {
-  rewrites.expectRewrites(...Object.keys(aliases).map(aliasLabel))
+export function createAliasPlugin(rewriteCounts: RewriteCounts): Plugin {
+  rewriteCounts.expectRewrites(...Object.keys(aliases).map(aliasLabel))
   return {
     name: 'aliases',
     resolveId(id) {
       const path = aliases[id]
-      if (path !== undefined) rewrites.addCount(aliasLabel(id), 1)
+      if (path !== undefined) rewriteCounts.addCount(aliasLabel(id), 1)
       return path
     },
   }
@@ -50,9 +50,9 @@ export function lazyChunkEntries(): [path: string, module: string][] {
  * Returns a plugin that requires the lazy modules at first use. All chunks are in one folder and the lazy ones in the
  * folder next to it, so the relative requires are correct in every chunk.
  */
-export function createLazyChunkPlugin(libraryFolder: string, rewrites: Rewrites): Plugin {
+export function createLazyChunkPlugin(libraryFolder: string, rewriteCounts: RewriteCounts): Plugin {
   const labelOf = (name: string): string => `lazy chunk ${name}`
-  rewrites.expectRewrites(...Object.keys(lazyChunks).map(labelOf))
+  rewriteCounts.expectRewrites(...Object.keys(lazyChunks).map(labelOf))
   return {
     name: 'lazy-chunks',
     resolveId(id) {
@@ -75,7 +75,7 @@ export function createLazyChunkPlugin(libraryFolder: string, rewrites: Rewrites)
             ),
           )
           if (name === undefined) return requireCall
-          rewrites.addCount(labelOf(name), 1)
+          rewriteCounts.addCount(labelOf(name), 1)
           return `require("../${lazyFolder}/${name}.cjs").library`
         }),
     },
@@ -113,17 +113,17 @@ const lazyPackages = [
   { library: 'undici', files: /\/undici\/lib\/dispatcher\/client\.js$/ },
 ]
 
-export function createLazyRequirePlugins(rewrites: Rewrites): Plugin[] {
+export function createLazyRequirePlugins(rewriteCounts: RewriteCounts): Plugin[] {
   return lazyPackages.map(({ library, files }) => {
     const name = `lazy requires of ${library}`
-    rewrites.expectRewrites(name)
+    rewriteCounts.expectRewrites(name)
     return {
       name,
       transform: {
         filter: { id: files },
         handler(text) {
           const { code, count } = makeRequiresLazy(text)
-          rewrites.addCount(name, count)
+          rewriteCounts.addCount(name, count)
           return code
         },
       },
@@ -140,13 +140,13 @@ const lazyFsLabel = 'lazy node:fs/promises'
  * 1.05 to 1.10 times the processor time (`config list`, `request list`, `store check`; medians of 25 pairs,
  * 2026-11-23), or 1.04 (`config list`, `webhook verify`; medians of 60 pairs on a busy machine, 2026-11-25).
  */
-export function createLazyFsPlugin(sourceFolder: string, rewrites: Rewrites): Plugin {
-  rewrites.expectRewrites(lazyFsLabel)
+export function createLazyFsPlugin(sourceFolder: string, rewriteCounts: RewriteCounts): Plugin {
+  rewriteCounts.expectRewrites(lazyFsLabel)
   return {
     name: 'lazy-fs',
     resolveId(moduleId, importer) {
       if (moduleId !== 'node:fs/promises' || importer?.startsWith(sourceFolder) !== true) return undefined
-      rewrites.addCount(lazyFsLabel, 1)
+      rewriteCounts.addCount(lazyFsLabel, 1)
       return lazyFsModule
     },
     load(moduleId) {
@@ -167,13 +167,13 @@ const stylesheetLabel = 'stylesheet of pages'
  * Returns a plugin that bundles a library's stylesheet as text. When the program runs from source, the installed file
  * is read instead.
  */
-export function createStylesheetPlugin(rewrites: Rewrites): Plugin {
-  rewrites.expectRewrites(stylesheetLabel)
+export function createStylesheetPlugin(rewriteCounts: RewriteCounts): Plugin {
+  rewriteCounts.expectRewrites(stylesheetLabel)
   return {
     name: 'stylesheets',
     load(id) {
       if (id.endsWith('/src/html/pico.ts')) {
-        rewrites.addCount(stylesheetLabel, 1)
+        rewriteCounts.addCount(stylesheetLabel, 1)
         return `export { default as pico } from '@picocss/pico/css/pico.min.css'\n`
       }
       if (!id.endsWith('.css')) return undefined
@@ -186,10 +186,10 @@ export function createStylesheetPlugin(rewrites: Rewrites): Plugin {
  * Counts the replacements of each rewrite in the build. A rewrite that replaces nothing means that a library or path
  * has changed and that a start would load more than it should, so the build fails.
  */
-export class Rewrites {
+export class RewriteCounts {
   readonly #counts = new Map<string, number>()
 
-  /** Registers rewrites that must replace something. */
+  /** Registers rewriteCounts that must replace something. */
   expectRewrites(...names: string[]): void {
     for (const name of names) this.#counts.set(name, 0)
   }

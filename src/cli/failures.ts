@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 import { findNearestWord } from '../domain/wording/text.ts'
-import { commandsFor, shellWord, withFreeFiles } from '../domain/wording/pasted-command.ts'
+import { commandsFor, shellWord, avoidExistingFileNames } from '../domain/wording/pasted-command.ts'
 import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { type RefcheckError, UsageError } from '../errors/kinds.ts'
 import type { Context } from '../app/context.ts'
@@ -206,7 +206,7 @@ export function completeFailure(
 ): void {
   if (failure.hint !== undefined) {
     const fileExists = (name: string): boolean => existsSync(resolve(cwd, name))
-    failure.hint = withFreeFiles(commandsFor(argv)(failure.hint), fileExists)
+    failure.hint = avoidExistingFileNames(commandsFor(argv)(failure.hint), fileExists)
   }
   const keys = argv.flatMap(findKeys)
   const redact = (text: string): string => removeTypedKeys(redactKeys(secrets?.redact(text) ?? text), keys)

@@ -69,9 +69,9 @@ export function createPace(control: Control, clock: Clock, signal: AbortSignal |
     now: () => passedMs,
     async pause(ms) {
       signal?.throwIfAborted()
-      const wholeMs = Math.round(ms)
-      passedMs += wholeMs
-      await advance(wholeMs)
+      const totalMs = Math.round(ms)
+      passedMs += totalMs
+      await advance(totalMs)
     },
   }
 }

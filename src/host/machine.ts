@@ -41,7 +41,7 @@ export const machineDetails = () => ({
  * Whether the name servers respond to a query about `host` within `ms`, with any response. It does not use
  * `dns.lookup`, because a lookup that has begun cannot be cancelled and keeps the process alive.
  */
-export async function isNameAnswered(host: string, ms: number): Promise<boolean> {
+export async function canQueryDns(host: string, ms: number): Promise<boolean> {
   const { isIP } = process.getBuiltinModule('node:net')
   if (isIP(host) !== 0 || host.startsWith('/') || host === 'localhost') return true
   const { getServers, promises } = process.getBuiltinModule('node:dns')

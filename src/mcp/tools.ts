@@ -70,10 +70,8 @@ interface ReadTool extends Omit<Tool, 'keeps' | 'job' | 'answer'> {
 
 const requestId = z.guid().describe('id of a request, a UUID')
 const packageId = z.int().min(1).describe('id of a package')
-const batchId = z
-  .string()
-  .regex(/^[0-9a-f][0-9a-f-]{3,35}$/i)
-  .describe('id of a batch, or the first characters of it')
+/** Whole: the hint about several batches whose ids begin alike contains the names of their files. */
+const batchId = z.guid().describe('id of a batch, a UUID')
 const timeInput = z
   .string()
   .regex(/^[0-9TZ:.+-]{8,35}$|^\d{1,5}[smhd]$/)
@@ -357,10 +355,7 @@ export const tools: readonly Tool[] = [
       'Downloads the finished reports of requests or of a batch as PDF files into the folder of --reports. Only paths are answered, never what is in a report.',
     input: z.object({
       request_ids: z.array(z.guid()).max(20).optional(),
-      batch_id: z
-        .string()
-        .regex(/^[0-9a-f][0-9a-f-]{3,35}$/i)
-        .optional(),
+      batch_id: batchId.optional(),
     }),
     answer: answers['report download'] ?? z.array(z.looseObject({})),
     keeps: true,

@@ -148,8 +148,8 @@ async function fileIdentity(path: string, name: string): Promise<{ id: string; s
     throw unreadableError(name, error)
   })
   if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Give the name of a file.' })
-  const { dev, ino, size, mtimeMs, ctimeMs } = status
-  return { id: [dev, ino, size, mtimeMs, ctimeMs].join(' '), size }
+  const { dev, ino, size, mtimeMs } = status
+  return { id: [dev, ino, size, mtimeMs].join(' '), size }
 }
 
 function tooLargeError(name: string): InvalidInputError {

@@ -58,7 +58,7 @@ export interface Services extends Pick<
   /** The store of orders, events and the use of the quota. */
   store: Store
   /** The store's inbox for a command that shows events; secrets of the profile are redacted. */
-  inboxToShow: Store['inbox']
+  redactedInbox: Store['inbox']
   /** Schemas for the service and user of the session. */
   schemas: SchemaCache
   packageNames: PackageNames

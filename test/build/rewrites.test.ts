@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 
 import { groups, patternsOf, requireMatchedPatterns } from '../../src/build/groups.ts'
-import { makeRequiresLazy, Rewrites } from '../../src/build/plugins.ts'
+import { makeRequiresLazy, RewriteCounts } from '../../src/build/plugins.ts'
 import { root, sources } from '../house/sources.ts'
 
 test('the build fails and names each rewrite that changed nothing', () => {
-  const rewrites = new Rewrites()
-  rewrites.expectRewrites('alias of undici', 'lazy chunk oclif-ux')
-  rewrites.addCount('alias of undici', 3)
-  expect(() => rewrites.summary()).toThrow('the build changed nothing for: lazy chunk oclif-ux')
-  rewrites.addCount('lazy chunk oclif-ux', 1)
-  expect(rewrites.summary()).toEqual(['alias of undici: 3', 'lazy chunk oclif-ux: 1'])
+  const rewriteCounts = new RewriteCounts()
+  rewriteCounts.expectRewrites('alias of undici', 'lazy chunk oclif-ux')
+  rewriteCounts.addCount('alias of undici', 3)
+  expect(() => rewriteCounts.summary()).toThrow('the build changed nothing for: lazy chunk oclif-ux')
+  rewriteCounts.addCount('lazy chunk oclif-ux', 1)
+  expect(rewriteCounts.summary()).toEqual(['alias of undici: 3', 'lazy chunk oclif-ux: 1'])
 })
 
 test('`require` calls are moved to their first use; an ES module has none', () => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'rolldown'
 import { expect, test } from 'vitest'
 
-import { createAliasPlugin, Rewrites } from '../../src/build/plugins.ts'
+import { createAliasPlugin, RewriteCounts } from '../../src/build/plugins.ts'
 import * as source from '../../src/output/table.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { root } from '../house/sources.ts'
@@ -27,7 +27,7 @@ async function bundled(): Promise<typeof source> {
   await build({
     input: { table: join(root, 'src', 'output', 'table.ts') },
     platform: 'node',
-    plugins: [createAliasPlugin(new Rewrites())],
+    plugins: [createAliasPlugin(new RewriteCounts())],
     output: { dir, format: 'esm', entryFileNames: '[name].mjs', minify: true },
   })
   return (await import(pathToFileURL(join(dir, 'table.mjs')).href)) as typeof source

@@ -197,3 +197,41 @@ test('no cell and no user reaches an agent in a message of the service, also if 
   const leaks = agent.received().match(/.{0,200}(?:canary|cänary|1931-|4880177|48 . 80).{0,60}/gi) ?? []
   expect(leaks).toEqual([])
 })
+
+test('a plan of people who were all ordered before is refused with the reason', async () => {
+  const here = await session()
+  here.write('people.csv', `${header}Ann,Person,ann@example.com,+61488017700\n`)
+  await here.type('batch run people.csv --package 102 --yes')
+  const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock })
+  const people = [
+    {
+      recipient: { first_name: 'Ann', last_name: 'Person', email: 'ann@example.com', phone: '+61488017700' },
+    },
+  ]
+  for (const [tool, input] of [
+    ['plan_people', { package_id: 102, people }],
+    ['plan_file', { package_id: 102, file: 'people.csv' }],
+  ] as const) {
+    const { isError, data } = await agent.call(tool, input)
+    expect(isError).toBe(true)
+    expect(data).toMatchObject({
+      error: { code: 'duplicate', message: 'nothing is left to order: 1 row ordered before, 0 held' },
+    })
+  }
+})
+
+test('an e-mail with an apostrophe in a message is masked as a whole', async () => {
+  const here = await session()
+  here.write('people.csv', `${header}Pat,O'Connor,patrick.o'connor@example.com,+61488017700\n`)
+  await here.type('batch queue people.csv --package 102 --yes')
+  const agent = await connectAgent(here, [], { clock: here.clock })
+  const recipient = {
+    first_name: 'Pat',
+    last_name: 'Other',
+    email: 'other@example.com',
+    phone: '+61488017700',
+  }
+  await agent.call('plan_order', { body: { package_id: 102, recipient } })
+  expect(agent.received()).toContain('(p…@example.com)')
+  expect(agent.received()).not.toContain('patrick')
+})

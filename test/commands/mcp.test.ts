@@ -343,7 +343,10 @@ test('unknown tools and invalid arguments are refused, and nothing is ordered', 
   await expect(agent.call('approve', { code: 'BCDF-BCDF' })).rejects.toThrow('Tool approve not found')
   for (const input of [{ package_id: '1 --yes' }, { package_id: 1.5 }, { package_id: 102, yes: true }, {}])
     expect((await agent.call('get_package_schema', input)).isError).toBe(true)
-  expect((await agent.call('list_batch_rows', { batch_id: '--help' })).isError).toBe(true)
+  // Of a shortened id, the message would list the names of the files of several batches.
+  for (const batch_id of ['--help', '3f2b8c1e'])
+    for (const name of ['get_batch', 'list_batch_rows', 'list_requests', 'file_reports'])
+      expect((await agent.call(name, { batch_id })).isError).toBe(true)
   for (const person of [
     { ...recipient },
     { recipient, package_id: 101 },

@@ -22,5 +22,5 @@ export async function allowWithoutLog(url: string): Promise<void> {
 function openDatabase(url: string): Database {
   const read = parsePostgresServer(url)
   if ('why' in read) throw new Error(read.why)
-  return new Database(read.server, { clock: systemClock, busyMs: 5_000 })
+  return new Database(read.server, { clock: systemClock, lockWaitMs: 5_000 })
 }

@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 export interface ListeningCommand {
   /** URL for deliveries. */
   url: string
-  /** Sends Ctrl-C, or SIGTERM with the option `terminated`. */
+  /** Sends Ctrl-C; or SIGTERM if `startListener` was called with the option `terminated`. */
   stop(): Promise<Outcome>
   /** Resolves when the command ends. */
   ended: Promise<Outcome>

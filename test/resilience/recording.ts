@@ -3,7 +3,8 @@ import { join } from 'node:path'
 
 const tests = join(import.meta.dirname, '..')
 
-interface Recording {
+/** A test file that records results for the fault table (rows.ts). */
+interface RecordingFile {
   /** The path, relative to the folder `test`. */
   path: string
   rows: string[]
@@ -21,8 +22,8 @@ const signsOfNeeds: readonly (readonly [need: string, sign: RegExp])[] = [
   ['root', /faults\/(?:small-disk|read-only-root)\.ts|'mount'/],
 ]
 
-/** Lists the test files that record results for the fault table, each with its rows of the table. */
-export function listRecordingFiles(): Recording[] {
+/** Lists the test files that record results for the fault table (rows.ts), each with its rows of the table. */
+export function listRecordingFiles(): RecordingFile[] {
   return globSync('**/*.test.ts', { cwd: tests }).flatMap((path) => {
     const text = readFileSync(join(tests, path), 'utf8')
     const rows = [...text.matchAll(/\brecordForFaultTable\(\s*'([a-z-]+)'/g)].map(([, row = '']) => row)
@@ -32,8 +33,8 @@ export function listRecordingFiles(): Recording[] {
 }
 
 /**
- * Lists the filters of titles in test files, split at `|`, that match no text of their file. Such a filter selects no
- * test, so a row of the fault table would count too few results.
+ * A test file may select by their titles the tests that record a row: `titles: /umask|looser/`. Lists each alternative
+ * of these patterns that occurs nowhere else in its file: it selects no test, so the row would count too few results.
  */
 export function listUnusedTitleFilters(): string[] {
   return listRecordingFiles().flatMap(({ path }) => {

@@ -33,7 +33,7 @@ export type RollbackKind = 'snapshot' | 'failover' | 'restore' | 'old primary'
 /** A store on PostgreSQL, with the attempt logs of its machines in their folders of settings. */
 export class StoreDatabase extends StoreFiles {
   override readonly storeSetting: string
-  override readonly busyMs = 20_000
+  override readonly lockWaitMs = 20_000
   readonly #client: Client
 
   private constructor(url: string, client: Client) {

@@ -41,7 +41,7 @@ export class StoreFiles {
   readonly path = join(this.folder, 'data', 'ledger.sqlite')
   /** The value of REFCHECK_STORE. */
   readonly storeSetting: string | undefined = undefined
-  readonly busyMs: number = 0
+  readonly lockWaitMs: number = 0
   readonly paths = { config: join(this.folder, 'config'), data: join(this.folder, 'data') }
 
   /** Copies the files. This can be done between any two steps, because no transaction is open there. */

@@ -124,18 +124,18 @@ export class World {
     return this.files.storeSetting !== undefined
   }
 
-  /** Opens the store. `patienceMs`: how long to wait for a server that is unreachable. */
-  open(machine = this.machines.available[0]!, patienceMs = 0): Promise<Store> {
+  /** Opens the store. `reconnectMs`: how long to wait for a server that is unreachable. */
+  open(machine = this.machines.available[0]!, reconnectMs = 0): Promise<Store> {
     const { random } = this
-    const { folder, paths, storeSetting, busyMs } = this.files
+    const { folder, paths, storeSetting, lockWaitMs } = this.files
     return openStore({
       chosen: storeSetting,
       paths: { ...paths, config: machine.config },
       cwd: folder,
       clock: this.#createClock(machine),
       random,
-      busyMs,
-      patienceMs,
+      lockWaitMs,
+      reconnectMs,
     })
   }
 

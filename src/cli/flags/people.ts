@@ -167,16 +167,19 @@ interface OrderFlags {
   yes: boolean
 }
 
-/** Returns the flags of an order that affect it, without those for its values. */
+/**
+ * Returns the flags that affect how an order is made, without those for the person and the form, whose values are
+ * stored.
+ */
 export function flagsAffectingOrder(flags: OrderFlags): string[] {
-  const valueFlags = (['profile', 'default-country'] as const).flatMap((name) => {
+  const flagsWithValue = (['profile', 'default-country'] as const).flatMap((name) => {
     const value = flags[name]
     return value === undefined ? [] : [`--${name}`, value]
   })
   const switches = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
     flags[name] ? [`--${name}`] : [],
   )
-  return [...valueFlags, ...switches]
+  return [...flagsWithValue, ...switches]
 }
 
 /** Returns the command line that continues from stored answers, with all flags that affect the order. */

@@ -29,7 +29,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const states = parseRowStates(this.flags.state)
     const services = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
     const batch = await findBatch(services, this.args.batch_id)
-    const inbox = await this.app.service('inboxToShow')
+    const inbox = await this.app.service('redactedInbox')
     const rows = await listRows(services, batch, states)
     const isText = !this.flags.json && !this.flags.csv
     const showsHeld = isText && rows.some(({ state }) => state === 'held')

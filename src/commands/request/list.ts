@@ -70,7 +70,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
   }
 
   private async withDetails(requests: readonly ListedRequest[]) {
-    const { inboxToShow: inbox, packageNames } = await this.app.services('inboxToShow', 'packageNames')
+    const { redactedInbox: inbox, packageNames } = await this.app.services('redactedInbox', 'packageNames')
     const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
     const namedRequests = addPackageNames(requests, await packageNames.forUsers(users))
     return addListedReasons(namedRequests, inbox, ({ base_url }) => base_url)

@@ -133,7 +133,7 @@ const nameKeys = new Set(['first_name', 'last_name', 'referee_name'])
 const personalKeys = new Set(['recipient', 'requester', 'fields'])
 
 /** Patterns of personal data in running text. */
-const emailPattern = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
+const emailPattern = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:][^\s"<>()[\]{},;:]*@[^\s"'<>()[\]{},;:]+/gu
 const domainPattern = /^[\p{L}\p{M}\p{N}.-]+$/u
 const phonePattern = /\+?\d(?:[ ()._-]?\d){6,}/g
 /** Sentences of refcheck contain a name followed by the e-mail in parentheses. */

@@ -26,7 +26,7 @@ export const ownWords = new Set(
   missing mode more most move moved must my name named names nearest need needed needs network never new newer
   newest next no nobody none nor not nothing now null number numbers of off old older on once one ones only open
   opened option or order ordered ordering orders organisation other others our out outcome output outside over own
-  owner package packages part pass password path paths pdf people per permissions person phone phones ping place
+  owner package packages part pass password path paths pdf people pending per permissions person phone phones ping place
   plan planned please port possible prefix print prints private problem problems process processes profile
   profiles program programs proxy purge put queue queued quota quoted quotes ran raw reach reached read reader
   reading reads ready reason received receiver recipient reconcile record recorded records refused release

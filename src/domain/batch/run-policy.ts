@@ -208,7 +208,7 @@ export type RunEvent =
   /** A single order is sent again. `attempt` counts from 1. */
   | { name: 'retrying'; attempt: number }
   /** A failed response contained an id, and the request with this id is read. */
-  | { name: 'proving'; requestId: string }
+  | { name: 'reconciling'; requestId: string }
   /** A row of a file has a new state, which is stored. */
   | {
       name: 'row'

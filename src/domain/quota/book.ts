@@ -51,7 +51,7 @@ const maxLateness = { shareOfWindow: 1 / 60, maxMs: 10_000 }
 const maxWaitMs = 3_660_000
 /** The share of a window that polls leave free: `busy` while creates are made, and `idle` otherwise. */
 const pollReserve = { busy: 0.5, idle: 0.05 }
-const busyMs = 60_000
+const lockWaitMs = 60_000
 /** Shares of the longest window: the number of polls in a burst, and the number in its length after that. */
 const pollShares = { burst: 0.2, rate: 0.75 }
 /** The time for which calls are spaced after a 429, and the maximum interval between two calls. */
@@ -96,7 +96,7 @@ export function claimCall(
   now: number,
 ): { state: QuotaBook; waitMs: number } {
   const book = withoutExpired(previous, now)
-  const isBusy = book.lastCreateAt > 0 && now - book.lastCreateAt < busyMs
+  const isBusy = book.lastCreateAt > 0 && now - book.lastCreateAt < lockWaitMs
   const reserved = kind === 'create' ? 0 : isBusy ? pollReserve.busy : pollReserve.idle
   const waits = book.windows.map((window) => waitForRoom(window, Math.floor(window.calls * reserved), now))
   if (kind === 'poll') waits.push(book.createWaitsUntil - now, pollWait(book, now))

@@ -59,7 +59,8 @@ function extractBody(rest: Uint8Array, headers: Head['headers'], prefix: string)
 }
 
 /**
- * Returns a body that starts like JSON, so that it is decoded already. Throws InvalidInputError for damaged chunks.
+ * Returns the body if it starts like JSON: the tool that captured it has then decoded the chunks already. Throws
+ * InvalidInputError for damaged chunks.
  */
 function requireDecoded(rest: Uint8Array): Uint8Array {
   if (rest[0] === 0x7b || rest[0] === 0x5b) return rest

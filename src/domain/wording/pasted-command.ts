@@ -54,7 +54,7 @@ function readQuoted(text: string, start: number, source: string): [content: stri
 const proposedFile = /(--(?:errors|output) )((?:again|invalid|results)\b)(\.\w+)/g
 
 /** Adds numbers to the proposed files in a hint until no such file exists, because commands do not overwrite files. */
-export function withFreeFiles(text: string, isExisting: (name: string) => boolean): string {
+export function avoidExistingFileNames(text: string, isExisting: (name: string) => boolean): string {
   return text.replace(proposedFile, (_match, flag: string, name: string, ending: string) => {
     let freeName = `${name}${ending}`
     for (let number = 2; isExisting(freeName); number += 1) freeName = `${name}-${number}${ending}`

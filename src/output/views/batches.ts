@@ -284,7 +284,7 @@ export function runEventText(event: RunEvent): string | undefined {
       return undefined
     case 'recovered':
     case 'waiting':
-    case 'proving':
+    case 'reconciling':
       return createEventText(event)
   }
 }

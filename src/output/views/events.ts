@@ -30,7 +30,7 @@ export function createEventText(event: RunEvent): string | undefined {
       return throttledText({ seconds: Math.ceil(event.seconds), understood: true })
     case 'retrying':
       return `Sending now (attempt ${event.attempt}).`
-    case 'proving':
+    case 'reconciling':
       return `The failed answer names request ${event.requestId}; reading it to see whether it is this order.`
     case 'row':
     case 'outage':

@@ -71,7 +71,7 @@ export function storeCheckView(
   location: string,
   findings: readonly string[],
   { closing, unreported, logs, recovered }: ExaminedLogs,
-  /** The examination before the user accepted the store; undefined if the user did not accept it in this command. */
+  /** The examination before the user opened the closed store in this command; undefined if the user did not. */
   beforeAcceptance?: ExaminedLogs,
 ): View {
   return {
@@ -107,7 +107,7 @@ export function storeCheckView(
   }
 }
 
-/** The reasons for which a store is an older copy, in which people may be who were removed later. */
+/** The reasons for which a store is an older copy, which may still contain people who were removed after it was made. */
 const olderReasons: ReadonlySet<CloseReason> = new Set(['older', 'generation', 'backup', 'restored'])
 
 const purgeAgainLines = [

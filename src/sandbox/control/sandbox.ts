@@ -130,7 +130,7 @@ export class Sandbox {
       service: this.#service,
       clock,
       log: this.log,
-      onSwitch: (name) => this.applySwitch(name),
+      onPermanentChange: (name) => this.applySwitch(name),
       reach,
     })
     this.#deliveries = this.#createDeliveries()

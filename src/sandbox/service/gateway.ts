@@ -21,8 +21,8 @@ interface GatewayOptions {
   service: Service
   clock: Clock
   log: Log
-  /** Called for an injected fault of the kind `switch`. */
-  onSwitch: (name: Switch) => void
+  /** Called for an injected fault that changes the sandbox permanently, such as `revoke-key`. */
+  onPermanentChange: (name: Switch) => void
   /** How other machines reach the sandbox; undefined if it can be reached only from this machine. */
   reach?: Reach | undefined
 }
@@ -48,7 +48,7 @@ export class Gateway {
   }
 
   fetch(request: Request, connection: Connection): Response | Promise<Response> {
-    const { service, clock, onSwitch, reach } = this.#options
+    const { service, clock, onPermanentChange, reach } = this.#options
     const { method, url } = request
     const call: Call = { service, now: clock.now(), publicUrl: connection.publicUrl ?? reach?.publicUrl }
     const context: CallContext = { request, method, path: readPath(url), connection, call }
@@ -56,7 +56,7 @@ export class Gateway {
     if (refusal !== undefined) return this.#logAndReturn(refusal, context)
     const fault = this.faults.findFault(method, context.path)
     if (fault?.kind === 'switch') {
-      onSwitch(fault.switch)
+      onPermanentChange(fault.switch)
       return this.#awaitAndAnswer(this.#app.fetch(request, call), undefined, context)
     }
     if (fault?.kind === 'latency') return this.#answerWithDelay(fault, request, context)
@@ -96,6 +96,7 @@ export class Gateway {
     context: CallContext,
   ): Promise<Response> {
     const answer = await pendingAnswer
+    // `call.fault` is that of a scenario, which the service sets; `fault` was injected.
     const appliedFault = fault ?? context.call.fault
     return appliedFault === undefined
       ? this.#logAndReturn(answer, context)

@@ -45,8 +45,8 @@ export function findCurrentUse(
 }
 
 /**
- * Returns the whole seconds until the window that prevents a call ends; 0 if no window does. If several
- * windows do, the longest wait is returned, because after a shorter one the next call would be refused again.
+ * Returns the number of seconds, rounded up, until the next call is allowed; 0 if it is allowed now. If several windows
+ * are full, the longest wait is returned, because after a shorter one the next call would be refused again.
  */
 export function countSecondsToWait(
   uses: readonly WindowUse[],

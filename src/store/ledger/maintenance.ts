@@ -30,7 +30,7 @@ FROM batches`
 
 const selectStates = 'SELECT state, count(*) AS count FROM submissions GROUP BY state'
 
-const selectPrints = `
+const selectOrderPage = `
 SELECT s.*, b.base_url, b.account FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE (s.batch_id, s.row_number) > (CAST(:batchId AS text), CAST(:row AS bigint))
 ORDER BY s.batch_id, s.row_number LIMIT :limit`
@@ -57,7 +57,7 @@ export interface Upkeep {
   backup(path: string): Promise<void>
   /** Returns the problems of the file itself; empty if it is sound. */
   problems(): Promise<string[]>
-  /** Makes every new row of a table fail with the location where the store is moved. */
+  /** Makes every insert into a table fail with an error that names `to`, the location to which the store is moved. */
   fence(table: string, to: string): Work<unknown>
   removeFence(table: string): Work<unknown>
   /** Returns the highest number that an event ever had; 0 if there was no event. */
@@ -88,12 +88,12 @@ interface LeftToErase {
 export type EraseFiles = (files: FilesToErase) => Promise<void>
 
 const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
-const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
+const hasPersonOrFingerprints = `(${hasPerson} OR s.person_print IS NOT NULL)`
 
 /** Conditions that select rows (all, those that are not changed, and those that are erased), events and requests. */
 interface ErasureConditions {
   all: string
-  left: string
+  kept: string
   erased: string
   events: string
   requests: string
@@ -151,7 +151,7 @@ export class Maintenance {
     return engine.snapshot(function* () {
       const problems = yield* upkeep.checkTables()
       for (let last: RowId | undefined = { batchId: '', row: 0 }; last !== undefined;) {
-        const page: StoredOrderRow[] = yield* allOrders(selectPrints, { ...last, limit: pageRows })
+        const page: StoredOrderRow[] = yield* allOrders(selectOrderPage, { ...last, limit: pageRows })
         for (const row of page) problems.push(...listDamage(row, key.fingerprint))
         last = page.at(-1)
       }
@@ -192,8 +192,8 @@ export class Maintenance {
   }
 
   /**
-   * Returns the traces by which a person is found in files: batches, requests and names of rows, also of emptied
-   * rows. The results file of a batch names the person too if a row of the batch is held as similar to the person; the
+   * Returns what identifies a person in files: the batches, request ids and names of the person's rows, also of rows
+   * that were erased before. The results file of a batch names the person too if a row of the batch is held as similar to the person; the
    * path of the input is then undefined, because the input does not contain the person.
    */
   traces(target: ErasureTarget): Promise<PersonTraces> {
@@ -264,13 +264,13 @@ function* findRemainingLogs(): Work<PurgeResult['logsLeft']> {
 }
 
 function* countAll(
-  { erased, events, left, values }: ErasureConditions,
+  { erased, events, kept, values }: ErasureConditions,
   completely: boolean,
 ): Work<ErasureCounts> {
   const count = (from: string): string => `(SELECT count(*) FROM ${from})`
-  const rows = count(`submissions s WHERE ${erased} AND ${completely ? hasPersonOrPrints : hasPerson}`)
+  const rows = count(`submissions s WHERE ${erased} AND ${completely ? hasPersonOrFingerprints : hasPerson}`)
   const select = `SELECT ${rows} AS rows, ${count(`events e WHERE ${events}`)} AS events,
-    ${count(`submissions s WHERE ${left}`)} AS kept`
+    ${count(`submissions s WHERE ${kept}`)} AS kept`
   return (yield* get<ErasureCounts>(select, values)) as ErasureCounts
 }
 
@@ -394,7 +394,7 @@ function createConditions(fingerprint: Fingerprint, target: ErasureTarget): Eras
     others: Pick<ErasureConditions, 'events' | 'requests' | 'values'>,
   ): ErasureConditions => ({
     all: rows,
-    left: `${rows} AND ${isNotErased}`,
+    kept: `${rows} AND ${isNotErased}`,
     erased: `${rows} AND NOT ${isNotErased}`,
     ...others,
   })

@@ -9,19 +9,26 @@
  * - `newNumber`: the type of a primary key that the database generates; a number is never used again.
  * - `end`: the options of a table.
  * - `submissionColumns`: the columns that only one engine has, each with the comma after it.
+ * - `pendingOrder COLUMN`: the column as the query for the next pending row sorts by it.
  * - `foldedEmail`: the expression of an index in which upper and lower case of e-mail addresses are equal.
  *
  * Tables, columns and indexes whose names do not explain them:
  * - accounts: the accounts that order with this store, each with the number and id of its newest attempt (its head).
  * - attempt_logs: the register of every log in which an attempt was recorded (src/docs/ordering.md, section 6);
- *   `reported_for` is the id of the closing for which the log was last compared with the store.
+ *   a store that may lack attempts is closed until each log was compared with it, and `reported_for` is the id of the
+ *   closing for which this log was compared last. `host` is the name of the machine, and `machine` the id of the
+ *   installation of its operating system, '' if there is none.
  * - batches: `shared` lists the e-mails and phones that, according to the user, many people of the file share.
+ * - joined_packages: packages that count as one when people are compared. "moved" in `how`: a user replaced one by the
+ *   other; "likely": the service seems to have replaced it.
+ * - joined_services: the answers of a user to the question whether two URLs are one service.
  * - request_rows: the row of each request id; a service's request id belongs to one row.
- * - submissions: `held_for` is the reason why the row is or was held; `shares` is what the row has in common with the
+ * - submissions: `fingerprint` identifies the order (account, service, package and person), and the columns `*_print` are
+ *   keyed hashes of the person's data; `held_for` is the reason why the row is or was held; `shares` is what the row has in common with the
  *   order that it matches; `external_results` are rows of results files about the same person, as JSON; `offered_id` is
  *   the request id that an answer named although the order failed.
- * - submissions_sending: the index that allows only one row of each person to be `sending`, even if the comparison
- *   found no conflict.
+ * - submissions_sending: the index that allows only one row of each order to be `sending`, even if the comparison found
+ *   no conflict.
  * - unmatched_requests: the requests that webhook events name and that belong to no row, with the data that was read
  *   from the service. `reader` is the user for whom the request could not be read; '' if it was read.
  */

@@ -36,13 +36,13 @@ export interface StoreOptions {
   /** Receives the password that is used, so that it is never printed. */
   secrets?: Secrets | undefined
   /** Milliseconds to wait for a database that cannot be reached any more; default 10 minutes. */
-  patienceMs?: number | undefined
+  reconnectMs?: number | undefined
   /** Milliseconds to wait for a store another process is writing to; default 5,000. */
-  busyMs?: number | undefined
+  lockWaitMs?: number | undefined
   /** Limit in milliseconds for connecting to a database and for each answer; default 10 s and 60 s. */
   answerMs?: number | undefined
   /** Milliseconds after which a connection to a database is closed in any state; default none. */
-  wholeMs?: number | undefined
+  totalMs?: number | undefined
   /** Called with one sentence about a problem that was found or fixed, such as a file that other users could read. */
   onMessage?: ((message: string) => void) | undefined
 }

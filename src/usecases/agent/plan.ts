@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 
-import { personName } from '../../domain/wording/text.ts'
+import { formatCount, personName } from '../../domain/wording/text.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
 import { type OrderPlan, isExpired } from '../../domain/approval/order-plan.ts'
 import { planForAgent, type PlanForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/plans.ts'
@@ -58,7 +59,7 @@ export async function planPeople(
     signal,
   })
   const orders = pendingCount(result)
-  if (result.code !== 0 || orders === 0) return { refused: result }
+  if (result.code !== 0 || orders === 0) return { refused: withReason(result) }
   const services = await openPlanServices()
   const contents = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
   const plan = await storePlan({ openPlanServices: async () => services, signal }, contents, {
@@ -77,7 +78,7 @@ export async function planFile(
   const result = await run(['batch', 'plan', file, ...planArguments], { signal })
   const { error: _, ...checked } = fieldsOf(result)
   const orders = pendingCount(result)
-  if (result.code !== 0 || orders === 0) return { refused: result }
+  if (result.code !== 0 || orders === 0) return { refused: withReason(result) }
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
   const contents = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
   const plan = await storePlan({ openPlanServices, signal }, contents, {
@@ -100,8 +101,20 @@ async function storePlan(
   return addPlan(services, contents, planTitle(orders, orderedPackage, from))
 }
 
-const pendingCount = (result: CommandResult): number =>
-  Number(fields(fieldsOf(result)['counts'])['pending'] ?? 0)
+const pendingCount = (result: CommandResult): number => countOf(result, 'pending')
+
+const countOf = (result: CommandResult, state: SubmissionState): number =>
+  Number(fields(fieldsOf(result)['counts'])[state] ?? 0)
+
+/** Adds the reason to a plan without orders: `batch plan` prints counts without an error then. */
+function withReason(result: CommandResult): CommandResult {
+  const document = fieldsOf(result)
+  if (document['error'] !== undefined) return result
+  const ordered = countOf(result, 'duplicate')
+  const message = `nothing is left to order: ${formatCount(ordered, 'row')} ordered before, ${countOf(result, 'held')} held`
+  const hint = 'A person decides about held rows, and about an order for the same person again.'
+  return { ...result, document: { ...document, error: { code: 'duplicate', message, hint } } }
+}
 
 const fieldsOf = ({ document }: CommandResult): Record<string, unknown> => fields(document)
 

@@ -29,7 +29,7 @@ import {
 } from '../../domain/overview/people.ts'
 
 /** The services for overviews; the inbox is the one that redacts secrets. */
-export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'inboxToShow' | 'clock'>
+export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'redactedInbox' | 'clock'>
 
 /** States of rows that may need a decision by the user; an invalid row is reported when its file is read. */
 const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
@@ -80,7 +80,7 @@ export async function readOverview(
  * batches.
  */
 export async function readAttention(
-  { batches, inboxToShow: inbox }: Pick<Services, 'batches' | 'inboxToShow'>,
+  { batches, redactedInbox: inbox }: Pick<Services, 'batches' | 'redactedInbox'>,
   scopeBatches: readonly Batch[],
   accepted: readonly Submission[],
   now: number,

@@ -242,7 +242,7 @@ export async function reconcileByAnswer(
 ): Promise<AcceptedOutcome | undefined> {
   const { ledger, clock, signal, onEvent } = ports
   if (signal?.aborted) return undefined
-  onEvent?.({ name: 'proving', requestId: offeredId })
+  onEvent?.({ name: 'reconciling', requestId: offeredId })
   const request = await readOnce(ports, offeredId)
   if (request === undefined) return undefined
   const rows = await ledger.list({ batchId: unknown.batchId, states: ['unknown'] })

@@ -77,7 +77,7 @@ export interface StoryResult {
 }
 
 /**
- * Makes a sandbox send the events of a story. Returns the receiver's responses, with an IncompleteError if they are
+ * Makes a sandbox send the events of a story: the course of one request, with the order in which its events are sent. Returns the receiver's responses, with an IncompleteError if they are
  * not the expected ones. Throws UsageError, before an event is posted, if the service is not a refcheck sandbox.
  */
 export async function triggerStory(
@@ -141,6 +141,7 @@ export interface NumberedEntry {
   path?: string
   status?: string | number | null
   request_id?: string
+  /** Of a delivery: the receiver's HTTP status, or the reason of the failure. */
   outcome?: string
   request?: Message | undefined
   response?: Message | null | undefined

@@ -36,7 +36,7 @@ export interface SandboxServerOptions {
   fixture?: string | undefined
   /** Whether the clock only moves with `sandbox advance`. */
   manualClock?: boolean | undefined
-  /** Rules as `name=choice`, or only `seeded`. */
+  /** Rules as `name=choice`; or the one value `seeded`, with which each rule is drawn from the seed. */
   rules?: readonly string[] | undefined
 }
 
@@ -68,6 +68,7 @@ const guessableKeysWarning =
 /** A seed that was drawn, not chosen. */
 const drawnSeed = /^[\da-f]{32}$/
 
+/** `reach`: how other machines reach the sandbox; undefined if only this machine does. */
 const isReachable = (host: string | undefined, reach: SandboxOptions['reach']): boolean =>
   reach !== undefined || (host !== undefined && !isLoopbackHost(host))
 
@@ -104,7 +105,7 @@ export async function startSandbox(
       address: createAddress(sandbox, url, reach),
       // Stored data has the seed with which it was begun.
       warning:
-        isReachable(host, reach) && !drawnSeed.test(sandbox.overview().seed)
+        isReachable(host, reach) && (seed !== undefined || !drawnSeed.test(sandbox.overview().seed))
           ? guessableKeysWarning
           : undefined,
       async close() {

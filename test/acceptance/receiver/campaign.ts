@@ -16,7 +16,7 @@ export interface Tally {
   /** Events that were forwarded after a later event of the same request. */
   outOfOrder: number
   /** Events in the inbox that were never forwarded. */
-  stranded: number
+  notForwarded: number
 }
 
 const secret = 'a-secret-of-the-campaign'
@@ -110,7 +110,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
     acknowledged: acknowledged.length,
     lost: acknowledged.filter((body) => !stored.has(body)).length,
     outOfOrder: countMisplaced(forwarded),
-    stranded: [...stored].filter((body) => !forwardedBodies.has(body)).length,
+    notForwarded: [...stored].filter((body) => !forwardedBodies.has(body)).length,
   }
 }
 

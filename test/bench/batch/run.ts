@@ -113,7 +113,7 @@ try {
       note: `${perSecond(0)}/s to ${perSecond(1)}/s`,
     },
     {
-      label: `rows a second with the list of attempts outside the store, to the same without it`,
+      label: `rows a second with the attempt log, to the same without it`,
       value: 1 / medianRatio(pairsWithoutLog),
       atLeast: 0.9,
     },

@@ -53,12 +53,16 @@ interface Delivery {
   body: string
   dueAt: number
   attempts: number
-  state: 'due' | 'sent' | 'over'
+  state: 'due' | 'sending' | 'finished'
 }
 
 const start = Date.UTC(2026, 4, 4, 8)
 const hour = 3_600_000
 
+/**
+ * A third implementation of the API document, written without the code of the sandbox, so that the conformance tests are
+ * tried on a service that they were not written with.
+ */
 export class ThirdService {
   readonly orders = new Map<string, Order>()
   readonly users: User[] = createUsers()
@@ -72,7 +76,7 @@ export class ThirdService {
   baseUrl = ''
   readonly #server: Server
   readonly #used = new Map<string, number>()
-  readonly #reported = new Map<string, string>()
+  readonly #lastEventStatus = new Map<string, string>()
   #deliveries: Delivery[] = []
 
   constructor(limits: ThirdService['limits'], defect?: Defect) {
@@ -214,7 +218,7 @@ export class ThirdService {
       orderedAt: this.now,
     }
     this.orders.set(order.id, order)
-    this.#reported.set(order.id, 'RECEIVED')
+    this.#lastEventStatus.set(order.id, 'RECEIVED')
     return { status: 201, data: { status: 'RECEIVED', request_id: order.id.toUpperCase(), queue: 'slow' } }
   }
 
@@ -253,8 +257,8 @@ export class ThirdService {
   async #deliver(): Promise<void> {
     for (const order of this.orders.values()) {
       const status = requestStatusAt(order, this.now)
-      if (this.#reported.get(order.id) === status) continue
-      this.#reported.set(order.id, status)
+      if (this.#lastEventStatus.get(order.id) === status) continue
+      this.#lastEventStatus.set(order.id, status)
       const fields = { sent: 'by the third', status, request_id: order.id, event: 'request.updated' }
       const reason = status === 'ERROR' ? { error_reason: 'no partner took it' } : {}
       const event =
@@ -268,11 +272,11 @@ export class ThirdService {
     }
     const due = this.#deliveries.filter((each) => each.state === 'due' && each.dueAt <= this.now)
     await Promise.race([Promise.all(due.map((each) => this.#send(each))), sleep(due.length > 0 ? 300 : 0)])
-    this.#deliveries = this.#deliveries.filter(({ state }) => state !== 'over')
+    this.#deliveries = this.#deliveries.filter(({ state }) => state !== 'finished')
   }
 
   async #send(delivery: Delivery): Promise<void> {
-    delivery.state = 'sent'
+    delivery.state = 'sending'
     delivery.attempts += 1
     const sign =
       this.defect?.sign ?? ((body: string) => createHmac('sha256', secret).update(body).digest('hex'))
@@ -293,7 +297,7 @@ export class ThirdService {
             () => 200,
           )
     const shouldRetry = status >= 400 && delivery.attempts < 6
-    Object.assign(delivery, shouldRetry ? { state: 'due', due: this.now + 45_000 } : { state: 'over' })
+    Object.assign(delivery, shouldRetry ? { state: 'due', dueAt: this.now + 45_000 } : { state: 'finished' })
   }
 }
 

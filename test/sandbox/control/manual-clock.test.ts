@@ -10,7 +10,7 @@ test('the manual clock does not move until it is advanced', async () => {
   expect([clock.now(), clock.monotonic()]).toEqual([1500, 1500])
 })
 
-test('advance ends the sleeps in the order of their ends, and the clock then shows the end of each', async () => {
+test('advance ends sleeps in the order of their due times, and each sleeper then reads its due time from the clock', async () => {
   const clock = new ManualClock(0)
   const endedSleeps: [string, number][] = []
   const sleep = async (name: string, ms: number): Promise<void> => {

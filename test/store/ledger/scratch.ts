@@ -29,7 +29,7 @@ export interface Scratch {
 }
 
 /** Creates a folder for the stores of a test. With PostgreSQL the tests of a file use one database in turn. */
-export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
+export function scratch(lockWaitMs = 50, backend: Backend = 'SQLite'): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
   const openedStores: Store[] = []
   const messages: string[] = []
@@ -40,8 +40,8 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     clock: systemClock,
     random: systemRandom,
     // PostgreSQL needs longer than a file until a lock is released.
-    busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
-    patienceMs: 0,
+    lockWaitMs: backend === 'SQLite' ? lockWaitMs : Math.max(lockWaitMs, 2_000),
+    reconnectMs: 0,
     onMessage: (message) => messages.push(message),
   }
   const setup: Scratch = {

@@ -253,7 +253,7 @@ describe('an outcome that is unknown', () => {
     expect(states).toEqual(['accepted', 'accepted', 'unknown'])
     expect(events.slice(0, 4)).toEqual([
       createRowEvent(1, 'unknown', 'the service failed (500): internal server error'),
-      { name: 'proving', requestId },
+      { name: 'reconciling', requestId },
       createRowEvent(1, 'accepted'),
       createRowEvent(2, 'accepted'),
     ])

@@ -40,8 +40,8 @@ export function memoryStore(): Promise<Store> {
     cwd: folder,
     clock: systemClock,
     random: systemRandom,
-    busyMs: 0,
-    patienceMs: 0,
+    lockWaitMs: 0,
+    reconnectMs: 0,
     onMessage: () => undefined,
   })
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 import { order, requestId, accept } from './answers.ts'
-import { catchOrderError, scriptedOrdering, twoMinutes } from './scripted-ordering.ts'
+import { catchOrderError, scriptedOrdering, createOptions } from './scripted-ordering.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
 /** A clock that releases a lock after it has slept for `leftMs`. */
@@ -25,14 +25,14 @@ class ReleasingClock extends ManualClock {
   }
 }
 
-/** Returns services whose store another process locks for `busyMs` from the moment the order is accepted. */
-async function createBusyOrdering(busyMs: number) {
+/** Returns services whose store another process locks for `lockWaitMs` from the moment the order is accepted. */
+async function createBusyOrdering(lockWaitMs: number) {
   const home = scratch(1)
   onTestFinished(() => home.end())
   const store = await home.store()
   const other = new DatabaseSync(home.path)
   onTestFinished(() => other.close())
-  const clock = new ReleasingClock(busyMs, () => other.exec('ROLLBACK'))
+  const clock = new ReleasingClock(lockWaitMs, () => other.exec('ROLLBACK'))
   const lockAndAccept = () => {
     other.exec('BEGIN IMMEDIATE')
     return Promise.resolve(accept())
@@ -42,7 +42,7 @@ async function createBusyOrdering(busyMs: number) {
 
 test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {
   const { ledger, parts } = await createBusyOrdering(90_000)
-  expect(await createRequest(parts, order, twoMinutes)).toMatchObject({ requestId })
+  expect(await createRequest(parts, order, createOptions)).toMatchObject({ requestId })
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 

@@ -13,7 +13,7 @@ import {
   catchOrderError,
   scriptedOrdering,
   type ScriptedOrdering,
-  twoMinutes,
+  createOptions,
 } from './scripted-ordering.ts'
 
 let home: Scratch
@@ -34,7 +34,7 @@ const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern
 
 test('an accepted order is recorded with its request id', async () => {
   const parts = createOrdering({ creates: [accept()] })
-  const created = await createRequest(parts, order, twoMinutes)
+  const created = await createRequest(parts, order, createOptions)
   expect(created).toEqual({
     requestId,
     status: 'RECEIVED',
@@ -61,13 +61,13 @@ test('another process reads the state "sending" before the first byte is sent', 
     readDuringCall.push(...(await other.list({})).map(({ state }) => state))
     return accept()
   }
-  await createRequest(createOrdering({ creates: [readStore] }), order, twoMinutes)
+  await createRequest(createOrdering({ creates: [readStore] }), order, createOptions)
   expect(readDuringCall).toEqual(['sending'])
 })
 
 describe('the same order twice', () => {
   test('is refused with the matching request, its time and a hint', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
     const orderInCapitals = {
       ...order,
       recipient: { ...order.recipient, first_name: ' ANA ', phone: '+61 400-000-001' },
@@ -85,15 +85,15 @@ describe('the same order twice', () => {
   })
 
   test('is ordered once more with allowDuplicate', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
     const second = '00000000-0000-4000-8000-000000000002'
-    const options = { ...twoMinutes, allowDuplicate: true }
+    const options = { ...createOptions, allowDuplicate: true }
     const created = await createRequest(createOrdering({ creates: [accept(second)] }), order, options)
     expect(created.requestId).toBe(second)
   })
 
   test('with other additional information is the same order', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
     const orderWithMoreInformation = {
       ...order,
       additional_information: [{ code: 'reference', fields: { role: 'nurse' } }],
@@ -104,11 +104,11 @@ describe('the same order twice', () => {
   })
 
   test('for another package, or on another service, is another order', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
     const second = accept('00000000-0000-4000-8000-000000000002')
-    await createRequest(createOrdering({ creates: [second] }), { ...order, package_id: 13 }, twoMinutes)
+    await createRequest(createOrdering({ creates: [second] }), { ...order, package_id: 13 }, createOptions)
     const orderingAtOtherService = createOrdering({ baseUrl: 'https://service.example', creates: [accept()] })
-    await createRequest(orderingAtOtherService, order, twoMinutes)
+    await createRequest(orderingAtOtherService, order, createOptions)
     expect(await readStates()).toEqual(['accepted', 'accepted', 'accepted'])
   })
 
@@ -135,7 +135,7 @@ describe('the same order twice', () => {
         errors.push(await catchOrderError(createOrdering({}), { allowDuplicate }))
       return accept()
     }
-    await createRequest(createOrdering({ creates: [meanwhile] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [meanwhile] }), order, createOptions)
     const duplicateError = {
       code: 'duplicate',
       message: expect.stringMatching(/is being ordered .* by another command/) as string,
@@ -153,7 +153,7 @@ describe('the same order twice', () => {
       errors.push(await catchOrderError(createOrdering({})))
       await sleep(ms)
     }
-    await createRequest(parts, order, twoMinutes)
+    await createRequest(parts, order, createOptions)
     expect(errors).toMatchObject([
       { code: 'duplicate', message: expect.stringMatching(/is queued for .* in batch/) as string },
     ])
@@ -167,7 +167,7 @@ describe('refused by the service', () => {
   ])('a rejected body has its own error, and a corrected order can be sent', async (answer, error) => {
     expect(await catchOrderError(createOrdering({ creates: [answer] }))).toMatchObject(error)
     expect(await readStates()).toEqual(['rejected'])
-    await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
     expect(await readStates()).toEqual(['rejected', 'accepted'])
   })
 
@@ -181,7 +181,7 @@ describe('refused by the service', () => {
       expect(await catchOrderError(parts)).toMatchObject({ code })
       expect(await readStates()).toEqual(['cancelled'])
       parts.api.expectDone()
-      await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+      await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
     },
   )
 })
@@ -189,7 +189,7 @@ describe('refused by the service', () => {
 describe('a call that created nothing is repeated as a new attempt', () => {
   test('after the Retry-After of a 429', async () => {
     const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', '17'), accept()] })
-    await createRequest(parts, order, twoMinutes)
+    await createRequest(parts, order, createOptions)
     expect(parts.clock.sleeps).toEqual([17_000])
     expect(parts.events).toEqual([
       { name: 'waiting', cause: 'throttled', seconds: 17, understood: true, reason: 'rate limit exceeded' },
@@ -200,13 +200,13 @@ describe('a call that created nothing is repeated as a new attempt', () => {
 
   test('after a minute if the Retry-After of a 429 is invalid, which is reported', async () => {
     const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', 'soon'), accept()] })
-    await createRequest(parts, order, twoMinutes)
+    await createRequest(parts, order, createOptions)
     expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, understood: false })
   })
 
   test('after growing pauses if the connection is not established', async () => {
     const parts = createOrdering({ creates: [unsentAnswer, unsentAnswer, unsentAnswer, accept()] })
-    await createRequest(parts, order, twoMinutes)
+    await createRequest(parts, order, createOptions)
     expect(parts.clock.sleeps).toEqual([375, 750, 1500])
     expect(parts.events[0]).toMatchObject({
       name: 'waiting',
@@ -226,7 +226,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     })
     expect(parts.clock.sleeps).toEqual([])
     expect(await readStates()).toEqual(['cancelled'])
-    await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
   })
 
   test('until all waits together exceed the budget', async () => {
@@ -285,7 +285,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
         { creates: [accept()] },
         { clock },
       )
-      await createRequest(parts, order, twoMinutes)
+      await createRequest(parts, order, createOptions)
       expect(parts.api.sent).toHaveLength(1)
       expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
     },
@@ -304,7 +304,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
         { clock },
       ),
       order,
-      twoMinutes,
+      createOptions,
     )
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 1 }])
   })
@@ -323,7 +323,7 @@ test('an order that another process changed is not sent and not repeated', async
 test('a store in memory can order only from a loopback service', async () => {
   const memory = await home.store(':memory:')
   const local = scriptedOrdering(memory, { creates: [accept()] })
-  await createRequest(local, order, twoMinutes)
+  await createRequest(local, order, createOptions)
   const real = scriptedOrdering(memory, { baseUrl: 'https://service.example' })
   expect(await catchOrderError(real)).toMatchObject({
     code: 'usage',

@@ -17,7 +17,7 @@ import {
   unsentAnswer,
 } from './answers.ts'
 import type { Script } from './scripted-api.ts'
-import { scriptedOrdering, type ScriptedOrdering, twoMinutes as options } from './scripted-ordering.ts'
+import { scriptedOrdering, type ScriptedOrdering, createOptions as options } from './scripted-ordering.ts'
 
 let home: Scratch
 let store: Store

@@ -18,7 +18,12 @@ import {
   accept,
 } from './answers.ts'
 import type { Script } from './scripted-api.ts'
-import { catchOrderError, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
+import {
+  catchOrderError,
+  scriptedOrdering,
+  type ScriptedOrdering,
+  createOptions,
+} from './scripted-ordering.ts'
 
 let home: Scratch
 let store: Store
@@ -81,9 +86,9 @@ describe('an outcome that is unknown', () => {
     test('a read with the same package and person is evidence', async () => {
       const reads = { [requestId]: requestOf(order, 'IN_PROGRESS') }
       const parts = createOrdering({ creates: [answerWithId], reads })
-      const created = await createRequest(parts, order, twoMinutes)
+      const created = await createRequest(parts, order, createOptions)
       expect(created).toMatchObject({ requestId, status: 'IN_PROGRESS' })
-      expect(parts.events).toEqual([{ name: 'proving', requestId }])
+      expect(parts.events).toEqual([{ name: 'reconciling', requestId }])
       expect(await readStates()).toEqual(['accepted'])
     })
 
@@ -104,7 +109,7 @@ describe('an outcome that is unknown', () => {
     })
 
     test('the id of another order is no evidence', async () => {
-      await createRequest(createOrdering({ creates: [accept()] }), order, twoMinutes)
+      await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
       const reads = { [requestId]: requestOf(order) }
       const parts = createOrdering({ creates: [answerWithId], reads })
       expect(await catchOrderError(parts, { allowDuplicate: true })).toMatchObject({
@@ -120,7 +125,7 @@ describe('an outcome that is unknown', () => {
         statesAtRead.push(...(await readStates()))
         return requestOf(order)
       }
-      await createRequest(parts, order, twoMinutes)
+      await createRequest(parts, order, createOptions)
       expect(statesAtRead).toEqual(['unknown'])
     })
   })
@@ -134,12 +139,12 @@ test('an order in flight whose process died becomes unknown and is reported', as
   await catchOrderError(failingOrdering)
   expect(await readStates()).toEqual(['sending'])
   const parts = createOrdering({ creates: [accept()] })
-  await createRequest(parts, orderFor('b@example.com'), twoMinutes)
+  await createRequest(parts, orderFor('b@example.com'), createOptions)
   expect(parts.events).toMatchObject([{ name: 'recovered', submissions: [{ recipient: order.recipient }] }])
   expect(await readStates()).toEqual(['unknown', 'accepted'])
 })
 
-describe('a store that cannot record', () => {
+describe('a store that fails to record', () => {
   const disk = new IoError('cannot use the store: the disk reported an error')
   const createFailingLedger = (): Ledger => ({ ...bindLedger(ledger), move: () => Promise.reject(disk) })
 
@@ -147,7 +152,7 @@ describe('a store that cannot record', () => {
     [accept(), new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`)],
     [lostAnswer, /may or may not have been accepted \(the connection was cut\), but this could not/],
     [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
-  ])('the outcome leads to an error with the outcome: %#', async (answer, message) => {
+  ])('an outcome: the error says what the outcome was (%#)', async (answer, message) => {
     expect(await catchOrderError(createOrdering({ creates: [answer] }, createFailingLedger()))).toMatchObject(
       {
         code: 'io',
@@ -171,7 +176,7 @@ test('an answer is recorded even if another process has made the row unknown', a
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
     return accept()
   }
-  await createRequest(createOrdering({ creates: [recordUnknownAndAnswer] }), order, twoMinutes)
+  await createRequest(createOrdering({ creates: [recordUnknownAndAnswer] }), order, createOptions)
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
@@ -190,7 +195,7 @@ test.each(['dropped', 'pending'] as const)(
     const created = await createRequest(
       createOrdering({ creates: [recordUnknownAndAnswer] }),
       order,
-      twoMinutes,
+      createOptions,
     )
     expect(created).toMatchObject({ requestId })
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])

@@ -1,27 +1,27 @@
 import { book, plainStrings, text } from './parts.ts'
 import type { Vector } from './vector.ts'
 
-const googleSpaces =
+const googleNamespaces =
   ' xmlns:mx="http://schemas.microsoft.com/office/mac/excel/2008/main" xmlns:mv="urn:schemas-microsoft-com:mac:vml" xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"'
 const googleTop =
   '<sheetPr><outlinePr summaryBelow="0" summaryRight="0"/></sheetPr><sheetViews><sheetView workbookViewId="0"/></sheetViews><sheetFormatPr customHeight="1" defaultColWidth="12.63" defaultRowHeight="15.75"/>'
 const styles =
   '<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/><numFmt numFmtId="165" formatCode="yyyy-mm-dd h:mm:ss"/></numFmts><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="49" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs>'
 
-const numbersTitle = 'Table 1'
+const appleNumbersTitle = 'Table 1'
 const summary =
   '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="3"><c r="B3" t="s"><v>0</v></c></row></sheetData>'
-const numbersRows =
+const appleNumbersRows =
   '<dimension ref="A2:B4"/><sheetViews><sheetView workbookViewId="0" showGridLines="0" defaultGridColor="1"/></sheetViews><sheetData>' +
   `<row r="1" ht="20.25" customHeight="1">${text('A1', 1, '2')}${text('B1', 2, '2')}</row>` +
   `<row r="2" ht="20.25" customHeight="1">${text('A2', 3, '2')}<c r="B2" s="2"><v>61412345678</v></c></row>` +
   '<row r="3" ht="20.05" customHeight="1"><c r="A3" s="2"/><c r="B3" s="2"/></row></sheetData>'
-const numbersStrings = plainStrings(
+const appleNumbersStrings = plainStrings(
   'This document was exported from Numbers.',
   'name',
   'phone',
   'Zoë',
-  numbersTitle,
+  appleNumbersTitle,
 )
 
 export const otherWorkbooks: Vector[] = [
@@ -31,7 +31,7 @@ export const otherWorkbooks: Vector[] = [
       'Google Sheets: whole numbers end in .0, large ones have an exponent, a thousand empty rows follow',
     bytes: () =>
       book({
-        spaces: googleSpaces,
+        spaces: googleNamespaces,
         before: '<workbookPr/>',
         after: '<definedNames/><calcPr/>',
         styles,
@@ -54,7 +54,7 @@ export const otherWorkbooks: Vector[] = [
     file: 'numbers.xlsx',
     habit: 'Numbers: one table, without a summary; empty rows are styled',
     bytes: () =>
-      book({ styles, strings: numbersStrings, sheets: [{ name: 'Sheet 1', inside: numbersRows }] }),
+      book({ styles, strings: appleNumbersStrings, sheets: [{ name: 'Sheet 1', inside: appleNumbersRows }] }),
     table: [
       ['name', 'phone'],
       ['Zoë', '61412345678'],
@@ -66,10 +66,10 @@ export const otherWorkbooks: Vector[] = [
     bytes: () =>
       book({
         styles,
-        strings: numbersStrings,
+        strings: appleNumbersStrings,
         sheets: [
           { name: 'Export Summary', inside: summary },
-          { name: 'Sheet 1 - Table 1', inside: numbersRows },
+          { name: 'Sheet 1 - Table 1', inside: appleNumbersRows },
         ],
       }),
     refusal: 'it has several sheets: "Export Summary", "Sheet 1 - Table 1"',
@@ -81,10 +81,10 @@ export const otherWorkbooks: Vector[] = [
     bytes: () =>
       book({
         styles,
-        strings: numbersStrings,
+        strings: appleNumbersStrings,
         sheets: [
           { name: 'Export Summary', inside: summary },
-          { name: 'Sheet 1 - Table 1', inside: numbersRows },
+          { name: 'Sheet 1 - Table 1', inside: appleNumbersRows },
         ],
       }),
     table: [
@@ -98,7 +98,7 @@ export const otherWorkbooks: Vector[] = [
     bytes: () =>
       book({
         styles,
-        strings: numbersStrings,
+        strings: appleNumbersStrings,
         sheets: [
           {
             name: 'Sheet 1',
@@ -130,7 +130,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'no-names.xlsx',
-    habit: 'a library that gives cells and rows no names',
+    habit: 'a library that writes cells and rows without references',
     bytes: () =>
       book({
         strings: plainStrings('name', 'phone', 'Ann'),
@@ -149,7 +149,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'strict.xlsx',
-    habit: 'Excel, Strict Open XML: other namespaces, dates in words of ISO',
+    habit: 'Excel, Strict Open XML: other namespaces, dates as ISO 8601 text',
     bytes: () =>
       book({
         family: 'http://purl.oclc.org/ooxml/officeDocument/relationships',

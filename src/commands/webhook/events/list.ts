@@ -24,7 +24,7 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
   }
 
   async run(): Promise<void> {
-    const inbox = await this.app.service('inboxToShow')
+    const inbox = await this.app.service('redactedInbox')
     const { 'request-id': typedId } = this.flags
     const requestId = typedId === undefined ? undefined : await completeRequestId(this.app, typedId)
     const filter = { ...eventFilter(this.flags), requestId }

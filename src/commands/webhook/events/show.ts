@@ -10,7 +10,7 @@ export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsS
   static override args = { id: eventIdArg({ required: true, description: 'id of an event' }) }
 
   async run(): Promise<void> {
-    const inbox = await this.app.service('inboxToShow')
+    const inbox = await this.app.service('redactedInbox')
     this.answer(eventView(toDetailedEvent(await findEvent(inbox, this.args.id))))
   }
 }

@@ -225,10 +225,10 @@ export class Sql {
 /** `onMessage` is called with one sentence when waiting for the database begins, and when it can be used again. */
 export interface DatabaseOptions extends Pick<
   StoreOptions,
-  'clock' | 'patienceMs' | 'answerMs' | 'wholeMs' | 'onMessage'
+  'clock' | 'reconnectMs' | 'answerMs' | 'totalMs' | 'onMessage'
 > {
   /** Milliseconds to wait for a lock of another process. */
-  busyMs: number
+  lockWaitMs: number
 }
 
 const begin = { kind: 'run', sql: 'BEGIN', values: {} } as const
@@ -246,7 +246,7 @@ const maxPauseMs = 2_000
 /**
  * One connection, made when it is first needed and again after it is lost. Statements and transactions run one after
  * the other, and throw errors of this program. A failure before the commit was sent changed nothing; it is repeated
- * for `patienceMs`, then a StoreDownError is thrown. A commit without an answer throws a NoAnswerError: the caller
+ * for `reconnectMs`, then a StoreDownError is thrown. A commit without an answer throws a NoAnswerError: the caller
  * has to look up its result.
  */
 export class Database extends Sql {
@@ -357,7 +357,7 @@ export class Database extends Sql {
   }
 
   async #retryWhileDown<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const { clock, patienceMs = 0, onMessage } = this.#options
+    const { clock, reconnectMs = 0, onMessage } = this.#options
     const start = clock.monotonic()
     let isReported = false
     let deadlocks = 0
@@ -369,7 +369,7 @@ export class Database extends Sql {
       } catch (error) {
         const failure = storeFailure(this.#server, error)
         if (isDeadlock(failure.cause) && (deadlocks += 1) < maxDeadlocks) continue
-        const mayWait = this.#wasConnected && !this.#isClosed && clock.monotonic() - start < patienceMs
+        const mayWait = this.#wasConnected && !this.#isClosed && clock.monotonic() - start < reconnectMs
         if (!(failure instanceof StoreDownError) || !mayWait) throw failure
         if (!isReported)
           onMessage?.(failure.message.replace('cannot use the store', 'Waiting for the store') + '.')
@@ -383,9 +383,9 @@ export class Database extends Sql {
     if (this.#isClosed) throw new InternalError('the store is closed')
     if (this.#client !== undefined) return this.#client
     const { Client: PgClient } = await import('pg')
-    const { answerMs, wholeMs } = this.#options
+    const { answerMs, totalMs } = this.#options
     const client = new PgClient(await clientOptions(this.#server, answerMs))
-    if (wholeMs !== undefined) setTimeout(() => destroy(client), wholeMs).unref()
+    if (totalMs !== undefined) setTimeout(() => destroy(client), totalMs).unref()
     // Without a listener the process would end with the connection.
     client.on('error', () => this.#dropConnection(client))
     client.on('end', () => this.#dropConnection(client))
@@ -395,7 +395,7 @@ export class Database extends Sql {
     try {
       await client.connect()
       const sql = new Sql(({ queries }) => this.#sendAll(client, queries))
-      const limits = { lock: String(this.#options.busyMs), statement: String(maxStatementMs - 5_000) }
+      const limits = { lock: String(this.#options.lockWaitMs), statement: String(maxStatementMs - 5_000) }
       requireDurable(this.#server, (await sql.get(configureSession, limits)) as SessionSettings | undefined)
       for (const work of this.#onSession) await work(sql)
       for (const channel of this.#channels.keys()) await sql.run(`LISTEN ${channel}`)

@@ -298,7 +298,7 @@ export async function migratePostgresStore(
 
 /** Opens an existing store. Throws an IoError if the database has no store, or a store in another format. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
-  const database = await connect(server, options, options.patienceMs ?? defaultPatienceMs)
+  const database = await connect(server, options, options.reconnectMs ?? defaultPatienceMs)
   try {
     await inspect(database, database.location)
     return await assemble(database, options)
@@ -310,12 +310,12 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
 
 async function connect(
   server: PostgresServer,
-  { env = {}, secrets, busyMs = defaultBusyMs, ...options }: StoreOptions,
-  patienceMs: number,
+  { env = {}, secrets, lockWaitMs = defaultBusyMs, ...options }: StoreOptions,
+  reconnectMs: number,
 ): Promise<Database> {
   const serverWithPassword = await withPassword(server, env, options.onMessage)
   secrets?.add('store password', serverWithPassword.password)
-  return new Database(serverWithPassword, { ...options, busyMs, patienceMs })
+  return new Database(serverWithPassword, { ...options, lockWaitMs, reconnectMs })
 }
 
 function assemble(database: Database, options: StoreOptions, isNew = false): Promise<Store> {

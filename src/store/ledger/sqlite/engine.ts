@@ -87,11 +87,11 @@ export class Database {
   readonly #statements = new Map<string, Prepared>()
   #failure: Error | undefined
 
-  /** `busyMs`: milliseconds to wait for a write of another process. */
-  constructor(location: string, busyMs: number) {
+  /** `lockWaitMs`: milliseconds to wait for a write of another process. */
+  constructor(location: string, lockWaitMs: number) {
     this.location = location
     try {
-      this.#connection = new DatabaseSync(location, { timeout: busyMs })
+      this.#connection = new DatabaseSync(location, { timeout: lockWaitMs })
     } catch (error) {
       throw storeFailure(location, error)
     }

@@ -126,14 +126,14 @@ export function sqliteUpkeep(database: Database): Upkeep {
      * left. As long as another process reads or writes, older pages stay.
      */
     async scrub(isPatient) {
-      const busyMs = database.pragma('busy_timeout')
+      const lockWaitMs = database.pragma('busy_timeout')
       if (!isPatient) database.pragma('busy_timeout = 0')
       try {
         database.exec('VACUUM')
         const isBusy = location !== ':memory:' && database.pragma('wal_checkpoint(TRUNCATE)') !== 0
         return isBusy ? 'another process' : undefined
       } finally {
-        database.pragma(`busy_timeout = ${busyMs}`)
+        database.pragma(`busy_timeout = ${lockWaitMs}`)
       }
     },
 
@@ -300,16 +300,16 @@ const pauseMs = 20
 
 /** Opens the store in a file, which is made if it does not exist. `location`: an absolute path, or ":memory:". */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
-  const { clock, random, busyMs = defaultBusyMs, onMessage } = options
+  const { clock, random, lockWaitMs = defaultBusyMs, onMessage } = options
   const isInMemory = location === ':memory:'
   const files = isInMemory ? undefined : attemptLogFiles(options, `${location}.attempts`)
   files?.requireNoFormerLog(location)
   if (!isInMemory) requireStoreBelowOwnFolder(location)
   const path = isInMemory ? location : await prepareFile(location)
-  const database = new Database(path, busyMs)
+  const database = new Database(path, lockWaitMs)
   let isNew = false
   try {
-    await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
+    await retryWhileBusy(clock, lockWaitMs, () => database.snapshot(() => inspect(database)))
     if (!isInMemory) {
       const warning = makeStorePrivate(path)
       if (warning !== undefined) onMessage?.(warning)
@@ -319,7 +319,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
         onMessage?.(`The store’s ${noun} "${weakness.path}" is not safe: ${weakness.why}.`)
       }
     }
-    await retryWhileBusy(clock, busyMs, () => {
+    await retryWhileBusy(clock, lockWaitMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)
       isNew = migrate(database, random, () => files?.findKey(path)) || isNew
@@ -345,8 +345,8 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
  * Repeats `work` while another process has locked the store: SQLite itself does not wait when it switches a file to
  * WAL.
  */
-async function retryWhileBusy(clock: Clock, busyMs: number, work: () => void): Promise<void> {
-  for (const deadline = clock.monotonic() + busyMs; ;) {
+async function retryWhileBusy(clock: Clock, lockWaitMs: number, work: () => void): Promise<void> {
+  for (const deadline = clock.monotonic() + lockWaitMs; ;) {
     try {
       work()
       return

@@ -12,7 +12,7 @@ export function serverOf(url: string): PostgresServer {
 
 /** Opens a database, which is closed at the end of the test. */
 export function connectTo(url: string, options: Partial<DatabaseOptions> = {}): Database {
-  const database = new Database(serverOf(url), { clock: systemClock, busyMs: 200, ...options })
+  const database = new Database(serverOf(url), { clock: systemClock, lockWaitMs: 200, ...options })
   onTestFinished(() => database.close())
   return database
 }

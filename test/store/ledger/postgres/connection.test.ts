@@ -58,7 +58,7 @@ test('a statement waits for the lock of another process for a limited time', asy
 })
 
 test('a connection with a limit for all its work is abandoned at that limit, though each answer comes in time', async () => {
-  const database = connectTo(await emptyDatabase(), { answerMs: 2_000, wholeMs: 500 })
+  const database = connectTo(await emptyDatabase(), { answerMs: 2_000, totalMs: 500 })
   const queries = Array.from({ length: 20 }, () => database.get('SELECT pg_sleep(0.1)'))
   const results = await Promise.allSettled(queries)
   expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
@@ -80,7 +80,7 @@ test('a read-only database refuses orders', async () => {
 
 test('a connection that the server ended is opened again, and its session is set up again', async () => {
   const url = await emptyDatabase()
-  const database = connectTo(url, { patienceMs: 5_000 })
+  const database = connectTo(url, { reconnectMs: 5_000 })
   database.onSession(async (sql) => {
     await sql.run('SELECT pg_advisory_lock(1)')
   })
@@ -131,7 +131,7 @@ test.each(['before', 'after'])(
       setImmediate(() => client.destroy())
       return false
     })
-    const database = connectTo(proxyUrl, { patienceMs: 5_000 })
+    const database = connectTo(proxyUrl, { reconnectMs: 5_000 })
     await expect(database.transaction((sql) => sql.run(insert))).rejects.toBeInstanceOf(NoAnswerError)
   },
 )
@@ -141,7 +141,7 @@ test('if the connection is cut during a change without a transaction, the error 
     if (text.includes('INSERT')) client.destroy()
     return !text.includes('INSERT')
   })
-  await expect(connectTo(proxyUrl, { patienceMs: 5_000 }).run(insert)).rejects.toBeInstanceOf(NoAnswerError)
+  await expect(connectTo(proxyUrl, { reconnectMs: 5_000 }).run(insert)).rejects.toBeInstanceOf(NoAnswerError)
 })
 
 test('if the connection is cut before the COMMIT, the transaction is repeated', async () => {
@@ -153,7 +153,7 @@ test('if the connection is cut before the COMMIT, the transaction is repeated', 
     return false
   })
   const messages: string[] = []
-  const database = connectTo(proxyUrl, { patienceMs: 5_000, onMessage: (message) => messages.push(message) })
+  const database = connectTo(proxyUrl, { reconnectMs: 5_000, onMessage: (message) => messages.push(message) })
   expect(await database.transaction((sql) => sql.run(insert))).toBe(1)
   expect(cuts).toBe(2)
   expect(messages.map((each) => each.replaceAll(/"[^"]*"/g, 'S'))).toEqual([
@@ -217,7 +217,7 @@ test('two transactions in a deadlock are both completed, one after the other', a
   await queryDatabase(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
   const locks = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const transactions = [1, 2].map(async (first, index) =>
-    connectTo(url, { busyMs: 20_000 }).transaction(async (sql) => {
+    connectTo(url, { lockWaitMs: 20_000 }).transaction(async (sql) => {
       const lock = 'SELECT id FROM t WHERE id = :id FOR UPDATE'
       await sql.get(lock, { id: first })
       locks[index]?.resolve()

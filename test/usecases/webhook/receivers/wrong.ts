@@ -14,6 +14,7 @@ export interface PlantedHandler {
   fault: string
   start: () => Promise<string>
   failed: string[]
+  /** Cases that report advice, not a failure. */
   advised?: string[]
 }
 
@@ -59,7 +60,7 @@ const frameworks: PlantedHandler[] = [
     failed: ['good-event'],
   },
   {
-    fault: 'fastify: its own JSON parser, then the same',
+    fault: 'fastify: its own JSON parser, then verifies the output of JSON.stringify',
     async start() {
       const app = fastify()
       app.post('/hook', (request, reply) => {
@@ -75,7 +76,7 @@ const frameworks: PlantedHandler[] = [
     advised: ['verify-before-parsing'],
   },
   {
-    fault: 'hono: context.req.json(), then the same',
+    fault: 'hono: context.req.json(), then verifies the output of JSON.stringify',
     start() {
       const app = new Hono()
       // This is the default behaviour without printing the error.
