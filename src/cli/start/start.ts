@@ -47,8 +47,8 @@ function leadingWords(argv: readonly string[]): string[] {
 }
 
 /**
- * Returns true if oclif would read an argument after a command without arguments as a part of the command's
- * name.
+ * Returns true if an argument may be a word of a command's name. After a command that takes no arguments, oclif reads
+ * such an argument as the next word of the name.
  */
 function isWord(arg: string | undefined): boolean {
   return arg !== undefined && !arg.startsWith('-') && !arg.includes('=')
