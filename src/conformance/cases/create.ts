@@ -40,11 +40,10 @@ function omit<T extends object>(value: T, name: keyof T): Partial<T> {
   return remaining as Partial<T>
 }
 
-/**
- * The first function returns a call that must be accepted. The second returns a call that must be refused
- * with a 400 that names one of the paths.
- */
+/** Returns a call with an order that must be accepted. */
 const expectAccepted = (note: string, order: unknown) => ({ order, note, expect: 201 })
+
+/** Returns a call with an order that must be refused, with a 400 whose message names one of the paths. */
 const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
   order,
   note,
@@ -53,7 +52,7 @@ const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
 
 /**
  * Returns the response to an order. Rethrows the error if the order was refused for its content or for the
- * organisation's plan, since that is not a breach.
+ * organisation's plan, since neither is a breach of the API document.
  */
 async function findOrderAnswer(context: CaseContext): Promise<Answer> {
   try {
@@ -67,6 +66,7 @@ async function findOrderAnswer(context: CaseContext): Promise<Answer> {
 
 const packageMissingRule = '404 | Package not found, disabled, or not available to the organisation and user.'
 
+/** Cases about valid orders and their headers, and about packages that cannot be ordered. */
 export const createCases: readonly Case[] = [
   ...casesAbout('POST /v1/requests', 'create', {
     'create.accepted': [
@@ -205,6 +205,7 @@ const withRecipient = (body: Body, changes: object): object => ({
 // A missing recipient lacks its members too, so the message may name any of these paths.
 const recipientPaths = ['recipient', ...recipientNames.map((name) => `recipient.${name}`)]
 
+/** Cases about invalid orders, except those with invalid additional_information. */
 export const createRefusalCases: readonly Case[] = [
   ...casesAbout('POST /v1/requests', 'create', {
     'create.invalid-json': [
@@ -289,12 +290,15 @@ const firstEntryPath = 'additional_information[0]'
 /** A body that was accepted and has an entry of additional_information with required fields. */
 interface BodyWithInformation {
   body: Body
+  /** All entries of additional_information. */
   sentEntries: Information[]
+  /** The first entry, which the cases change. */
   entry: Information
   /** Returns the body with another first entry. */
   withFirstEntry: (entry: unknown) => object
 }
 
+/** Returns a test whose calls vary an accepted order that has additional_information. */
 const testWithInformation =
   (
     makeCalls: (accepted: BodyWithInformation, context: CaseContext) => Expectations | Promise<Expectations>,
@@ -311,12 +315,13 @@ const testWithInformation =
     return makeCalls({ body, sentEntries, entry, withFirstEntry }, context)
   }
 
+/** Returns the paths of the fields of an entry. `path`: the path of the entry. */
 const fieldPaths = ({ fields }: Information, path: string): string[] =>
   Object.keys(fields).map((name) => `${path}.fields.${name}`)
 
 /** Returns the entries of additional_information in a package's schema. */
-const readInformation = async (context: CaseContext, id: number): Promise<unknown[]> =>
-  toEntries(readValue((await readSchema(context, id)).data, 'fields', 'additional_information'))
+const readInformation = async (context: CaseContext, packageId: number): Promise<unknown[]> =>
+  toEntries(readValue((await readSchema(context, packageId)).data, 'fields', 'additional_information'))
 
 /** Values that a deployment might wrongly accept for each type. */
 const wrongValues = new Map<unknown, unknown[]>([
@@ -332,6 +337,7 @@ const unknownFieldRule =
   'If creating a request returns 400 for an unknown or missing field, fetch the schema again before retrying.'
 const requiredRule = '...fields.<field_name>.required | boolean | Whether the field must be supplied.'
 
+/** Cases about orders with invalid additional_information. */
 export const createInformationCases: readonly Case[] = [
   ...casesAbout('POST /v1/requests', 'create', {
     'create.information-form': [
@@ -400,10 +406,10 @@ export const createInformationCases: readonly Case[] = [
     'create.information-types': [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
       testWithInformation(async ({ body, sentEntries }, context) => {
-        const schema = await readInformation(context, body.package_id)
+        const schemaEntries = await readInformation(context, body.package_id)
         return sentEntries.flatMap((entry, index) => {
           const definitions = readValue(
-            schema.find((each) => readValue(each, 'code') === entry.code),
+            schemaEntries.find((each) => readValue(each, 'code') === entry.code),
             'fields',
           )
           return Object.entries(definitions ?? {}).flatMap(([name, definition]) => {
@@ -504,12 +510,15 @@ export const createFormCases: readonly Case[] = [
     'create.information-whole': [
       fieldValuesRule,
       testWithInformation(async ({ body }, context) => {
-        const allFields = (await readInformation(context, body.package_id)).map((entry) => ({
+        const completeEntries = (await readInformation(context, body.package_id)).map((entry) => ({
           code: readValue(entry, 'code'),
           fields: createSampleFields(readValue(entry, 'fields'), true),
         }))
         return [
-          expectAccepted('with every field of the schema', { ...body, additional_information: allFields }),
+          expectAccepted('with every field of the schema', {
+            ...body,
+            additional_information: completeEntries,
+          }),
         ]
       }),
     ],

@@ -16,7 +16,7 @@ export type HiddenRows = 'include' | 'skip'
 export interface ColumnChoices {
   /** The package of rows that name no package. */
   packageId: number | undefined
-  /** The name of a sheet of a workbook. */
+  /** The name of the sheet to read from a workbook. */
   sheet: string | undefined
   /** Entries of the form `header=column`. */
   map: readonly string[] | undefined
@@ -24,7 +24,7 @@ export interface ColumnChoices {
   ignore: readonly string[] | undefined
   /** The name of a saved mapping. */
   mapping: string | undefined
-  /** The name under which this mapping is saved. */
+  /** The name under which the mapping of these options is to be saved. */
   saveMapping: string | undefined
   /** A country code of two letters, for phones without a calling code. */
   defaultCountry: string | undefined
@@ -47,8 +47,9 @@ export interface UnknownColumn {
 }
 
 export interface ColumnMatch {
-  /** One target for each column of the file. */
+  /** One target for each column of the file, in the order of the columns. */
   targets: Target[]
+  /** The columns that no rule matches. */
   unknown: UnknownColumn[]
 }
 
@@ -86,9 +87,13 @@ export function matchColumns(
 
 /** The columns of an open table. */
 interface OpenedColumns {
+  /** The name of the file, for messages. */
   name: string
+  /** The headers. */
   columns: readonly string[]
+  /** The line of the headers, as a spreadsheet program counts. */
   headerLine: number
+  /** Indexes of the hidden columns. */
   hiddenColumns: ReadonlySet<number>
   dialect: { format: SheetFormat }
 }
@@ -161,7 +166,7 @@ function splitNameHint(headers: readonly string[]): string | undefined {
 
 const exampleHeaders = { first_name: 'Given name', last_name: 'Family name', email: 'Mail', phone: 'Mobile' }
 
-/** Returns an example of a column that is used as the missing one. */
+/** Returns an example of a value for --map: a header that is mapped to the missing column `column`. */
 function exampleMapping(column = 'first_name'): string {
   const header = Object.hasOwn(exampleHeaders, column)
     ? exampleHeaders[column as keyof typeof exampleHeaders]
@@ -272,7 +277,10 @@ function rivalHints(unknown: readonly UnknownColumn[]): string[] {
 export type Target =
   | { kind: 'recipient'; column: RecipientField }
   | { kind: 'package_id'; column: 'package_id' }
-  /** A field of a check; with a path, a part of that field: `ncc_acic.residential_address.street`. */
+  /**
+   * The field `name` of the check `code`. With a path, the part of that field at the path:
+   * `ncc_acic.residential_address.street`.
+   */
   | { kind: 'field'; column: string; code: string; name: string; path: readonly string[] }
   /** The column is ignored by name, was written by refcheck, or has no name. */
   | { kind: 'unused'; column: '' }
@@ -497,6 +505,7 @@ interface ProposedColumn {
   example: string
 }
 
+/** Maximum numbers of characters of a header, of a field and of a line in `proposedColumnLines`. */
 const maxHeader = 26
 const maxField = 30
 const lineWidth = 78
@@ -528,7 +537,7 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
   ]
 }
 
-/** Describes a mapping that the user confirmed before, and how to change it. */
+/** Describes a mapping that the user confirmed before and that is saved as `name`, and how to change it. */
 export function agreedText({ map, ignore }: Mapping, name: string): string {
   const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldText(field)}`)
   const leftOut = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
@@ -543,8 +552,8 @@ export function headerName(header: string): string {
 }
 
 /**
- * How a kind of file is read besides its columns. It is saved with the mapping. Line numbers of a single file are not
- * part of it.
+ * The options for reading a kind of file, other than the mapping of its columns. They are saved with the mapping. Lines
+ * that were accepted are not among them, because their numbers are those of a single file.
  */
 export interface StoredReading {
   sheet?: string | undefined

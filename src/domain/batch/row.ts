@@ -34,12 +34,15 @@ import { type PhoneRepair, repairPhone } from '../form/recipient.ts'
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 
 export interface RowRules {
+  /** The headers of the file's columns. */
   headers: readonly string[]
+  /** The meaning of each column. */
   targets: readonly Target[]
   /** The schemas of all packages that the file may order. */
   schemas: ReadonlyMap<number, PackageSchema>
   /** The package of rows that name no package. */
   packageId: number | undefined
+  /** Completes phones without + with the calling code of a country. */
   repair: PhoneRepair | undefined
   /** Lines whose names are correct although they look damaged. */
   acceptedLines: ReadonlySet<number>
@@ -221,9 +224,10 @@ class RowReader {
     return false
   }
 
-  #fieldsOf(code: string, noFields: () => ByFieldName<FieldValue>): ByFieldName<FieldValue> {
+  /** Returns the fields of a check in the body, which are created at the first call. */
+  #fieldsOf(code: string, createFields: () => ByFieldName<FieldValue>): ByFieldName<FieldValue> {
     for (const entry of this.#entries) if (entry.code === code) return entry.fields
-    const fields = noFields()
+    const fields = createFields()
     this.#entries.push({ code, fields })
     return fields
   }
@@ -321,6 +325,7 @@ function toValueReading({ text, problem }: TextReading): ValueReading {
 
 /** A problem of a row. */
 export interface RowProblem {
+  /** The number of the data row, from 1. */
   row: number
   /** The row's line as a spreadsheet program counts. */
   line: number
@@ -339,10 +344,15 @@ export type UnlikelyValue = Omit<RowProblem, 'suggestion'>
 
 /** A value that is changed before it is sent. */
 export interface RowChange {
+  /** The number of the data row, from 1. */
   row: number
+  /** The row's line as a spreadsheet program counts. */
   line: number
+  /** The header in the file. */
   column: string
+  /** The text of the cell. */
   from: string
+  /** The value that is sent. */
   to: string
 }
 
@@ -371,6 +381,7 @@ interface Column {
 
 /** Returns the columns in file order, except that the columns of one list are ordered by their numbers. */
 export function readingOrder(targets: readonly Target[]): Column[] {
+  // The columns of a list are sorted by the position of the list's first column, then by their numbers.
   const sortKey = (target: Target, position: number): [first: number, number: number] =>
     target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
       ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
@@ -409,7 +420,7 @@ export function insertNested(
   return object
 }
 
-/** Longer names, and names with other characters, are checked by the slower function. */
+/** Longer names, and names with other characters, are checked by the slower `validateBody`. */
 const usualName = z
   .string()
   .max(200)
@@ -426,7 +437,7 @@ export function compileQuickCheck(schema: PackageSchema): (draft: DraftBody) => 
   const checks = schema.fields.additional_information
   // A zod object has no property of this name, so only `validateBody` detects that it is missing.
   if (checks.some(({ fields }) => Object.hasOwn(fields, '__proto__'))) return () => undefined
-  const entries = new Map(checks.map((check) => [check.code, z.compile(entrySchema(check))]))
+  const entrySchemas = new Map(checks.map((check) => [check.code, z.compile(entrySchema(check))]))
   const requiredCodes = new Set(
     checks.flatMap(({ code, fields }) =>
       Object.values(fields).some(({ required }) => required) ? [code] : [],
@@ -438,8 +449,8 @@ export function compileQuickCheck(schema: PackageSchema): (draft: DraftBody) => 
     let missingCount = requiredCodes.size
     let checkedCount = 0
     for (const { code, fields } of information) {
-      const entry = entries.get(code)
-      if (entry === undefined || !z.validate(entry, fields)) return undefined
+      const schemaOfEntry = entrySchemas.get(code)
+      if (schemaOfEntry === undefined || !z.validate(schemaOfEntry, fields)) return undefined
       for (let earlier = 0; earlier < checkedCount; earlier += 1)
         if (information[earlier]?.code === code) return undefined
       if (requiredCodes.has(code)) missingCount -= 1

@@ -68,7 +68,7 @@ export interface Credentials {
   webhookSecret: string
 }
 
-/** The first organisation, with the key and user that the sandbox reports. */
+/** The first organisation, with the key and the user that `credentials` returns. */
 interface HomeOrganisation {
   organisationId: string
   apiKey: string
@@ -91,7 +91,7 @@ export class Sandbox {
   readonly people = people
   readonly packageIds = packageIds
   readonly log = new Log(undefined, () => listSecretsOfState(this.#state, this.#options.reach))
-  /** Returns the response for a malformed request or a failed handler: for `onError` of `listen`. */
+  /** Returns the response to a malformed request or after a failed handler; passed to `listen` as `onError`. */
   readonly refuse = toFailureResponse
   readonly #options: SandboxOptions
   readonly #handleControl: ControlHandler
@@ -283,7 +283,8 @@ export class Sandbox {
 
   /**
    * Replaces a package by a new version and returns the new id: "a new required field creates a new package version
-   * with a new `id`". The old version becomes INACTIVE; its schema does not change.
+   * with a new `id`". The old version becomes INACTIVE; its schema does not change. `newField`: whether the new version
+   * has one more required field.
    */
   replacePackage(id: number, { newField = true }: { newField?: boolean | undefined } = {}): number {
     const packages = this.#packages()
@@ -313,8 +314,8 @@ export class Sandbox {
   }
 
   /**
-   * Plays a story and posts its events to `to`, or to the organisation's webhook. Throws an InvalidInputError if
-   * there is no such story or no URL.
+   * Plays a story (the course of one request and the order in which its events are sent) and posts the events to `to`,
+   * or to the organisation's webhook. Throws an InvalidInputError if there is no such story or no URL.
    */
   async trigger(name: string, to?: string): Promise<StoryResult> {
     const { organisationId, userEmail } = this.#home
@@ -359,7 +360,7 @@ export class Sandbox {
     return this.#state.snapshot()
   }
 
-  /** Replaces the state by that of the snapshot; a ManualClock is set to its time. */
+  /** Replaces the state by that of the snapshot, and sets a ManualClock to the time of the snapshot. */
   restore(snapshot: Snapshot): void {
     this.#scheduler.clear()
     this.#progressWatch.clear()
@@ -513,8 +514,8 @@ function createSettings({ seed, rules, clock, data }: SandboxOptions): Settings 
 }
 
 /**
- * Returns a random part of the arguments from which ids are derived, so that ids differ from earlier ones;
- * empty if a seed was given, so that ids repeat.
+ * Returns a random text from which, in addition to the seed, ids are derived, so that they differ from earlier ids.
+ * Empty if the user gave a seed, so that ids repeat.
  */
 function drawIdSalt({ seed }: SandboxOptions): readonly string[] {
   return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
@@ -524,12 +525,12 @@ function chooseRules(rules: SandboxOptions['rules'], seed: string): Partial<Choi
   return rules === 'seeded' ? drawRules(seededRandom(seed)) : (rules ?? {})
 }
 
-const newField = { type: 'string', required: true, description: 'How the recipient agreed to the check.' }
+const consentField = { type: 'string', required: true, description: 'How the recipient agreed to the check.' }
 
 function addRequiredField(pack: PackageRecord): PackageRecord['additional_information'] {
   const [first, ...others] = structuredClone(pack.additional_information)
   if (first === undefined) {
-    return [{ display_name: 'Consent', code: 'consent', fields: { consent_method: newField } }]
+    return [{ display_name: 'Consent', code: 'consent', fields: { consent_method: consentField } }]
   }
-  return [{ ...first, fields: { ...first.fields, consent_method: newField } }, ...others]
+  return [{ ...first, fields: { ...first.fields, consent_method: consentField } }, ...others]
 }

@@ -1,5 +1,5 @@
 import { type Cell, type MergedCells, isBooleanWord } from '../../domain/sheet/cell.ts'
-import { isSameColour as isTooPale, type LostPart, white } from '../../domain/sheet/appearance.ts'
+import { isSameColour, type LostPart, white } from '../../domain/sheet/appearance.ts'
 import {
   type SheetProperties,
   zeroAsFault,
@@ -46,6 +46,7 @@ export interface CellContext {
   /** Indexes of the conditional formats that strike a value through, hide it or show it differently. */
   alteringRules: ReadonlySet<number>
   palette: Palette
+  /** Whether the workbook counts dates from 1904 instead of 1900. */
   from1904: boolean
   /** See `WorkbookParts`. */
   isUncomputed: boolean
@@ -53,10 +54,13 @@ export interface CellContext {
 
 /** A cell as it is in the XML. */
 export interface RawCell {
+  /** The attribute `t`, such as `s` for a shared text. */
   type: string
+  /** Index of the cell's format in `CellContext.formats`. */
   style: number
   /** Text of the element `v`, or of the texts in `is`. */
   text: string
+  /** Whether the cell has an element from which `text` is read. */
   hasValue: boolean
   /** Number of elements `v` and `is`; a valid cell has one at most. */
   valueCount: number
@@ -141,7 +145,7 @@ export function isInvisible({ type, style, text, colours }: RawCell, context: Ce
   if (background === undefined || spanColours === undefined) return false
   return spanColours.some((part) => {
     const colour = textColour(part, palette)
-    return colour !== undefined && isTooPale(colour, background)
+    return colour !== undefined && isSameColour(colour, background)
   })
 }
 
@@ -185,6 +189,7 @@ function isoDateCell(text: string, style: number, { formats, from1904 }: CellCon
   return {
     kind: 'date',
     text: moment.text,
+    // The second number is the serial number of 1 January 1970.
     serial: moment.ms / 86_400_000 + (from1904 ? 24_107 : 25_569),
     format: code === 'General' ? 'yyyy-mm-dd' : code,
   }
@@ -201,15 +206,15 @@ const lostElements = new Map<string, LostPart>([
   ['hyperlink', 'links'],
 ])
 
-/** Adds the part to the lost ones if the element is not written again. */
-export function noteLostPart(found: SheetProperties, tag: string): void {
+/** Adds the part of an element to the lost parts of a sheet, if the element is not written again. */
+export function noteLostPart(properties: SheetProperties, tag: string): void {
   const lost = lostElements.get(tag)
-  if (lost !== undefined) found.lost.add(lost)
+  if (lost !== undefined) properties.lost.add(lost)
 }
 
-/** Notes comments as lost. A workbook stores those of a sheet in a separate part. */
-export function noteComments({ lost }: SheetProperties, related: ReadonlyMap<string, Relation>): void {
-  for (const { type } of related.values())
+/** Notes comments as lost. A workbook stores the comments of a sheet in a separate part, a relation of the sheet. */
+export function noteComments({ lost }: SheetProperties, relations: ReadonlyMap<string, Relation>): void {
+  for (const { type } of relations.values())
     if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
 }
 
@@ -247,25 +252,28 @@ export async function openXlsxBook(archive: Archive, name: string): Promise<Book
       name: title,
       hidden,
       properties,
-      rows: () => sheetRows(archive, { part, name, context, found: properties }),
+      rows: () => sheetRows(archive, { part, name, context, properties }),
     }
   }
   return { format: 'xlsx', from1904, sheets: sheets.map(toBookSheet) }
 }
 
 interface SheetEntry {
+  /** Name of the sheet's part in the archive. */
   part: string
+  /** Name of the file, for messages. */
   name: string
   context: CellContext
-  found: SheetProperties
+  /** Filled while the rows are read. */
+  properties: SheetProperties
 }
 
 /** Yields the rows of a sheet that are not empty, in order, one array per unpacked chunk. */
 async function* sheetRows(
   archive: Archive,
-  { part, name, context, found }: SheetEntry,
+  { part, name, context, properties }: SheetEntry,
 ): AsyncGenerator<BookRow[]> {
-  const reader = new SheetReader(name, context, found, await readRelations(archive, part, name))
+  const reader = new SheetReader(name, context, properties, await readRelations(archive, part, name))
   for await (const _ of xmlChunks(archive, part, name, reader, limits.sheetBytes)) {
     yield reader.rows.splice(0)
   }
@@ -278,26 +286,27 @@ const minColumnWidth = 0.3
 class SheetReader {
   readonly spaces = sheetNamespaces
   readonly rows: BookRow[] = []
-  readonly #found: SheetProperties
+  readonly #properties: SheetProperties
   readonly #name: string
   readonly #context: CellContext
   #row = newRow(0)
   #column = -1
   #rawCell: RawCell | undefined
-  /** The member that the text being read is added to. */
+  /** The member of the cell, or of the extended rule, to which the text of the open element is added. */
   #textTarget: 'text' | 'formula' | 'ranges' | undefined
+  /** Number of open elements with phonetic text, which is not a part of the value. */
   #phoneticDepth = 0
 
   constructor(
     name: string,
     context: CellContext,
-    found: SheetProperties,
-    related: ReadonlyMap<string, Relation>,
+    properties: SheetProperties,
+    relations: ReadonlyMap<string, Relation>,
   ) {
     this.#name = name
     this.#context = context
-    this.#found = Object.assign(found, emptySheetProperties())
-    noteComments(found, related)
+    this.#properties = Object.assign(properties, emptySheetProperties())
+    noteComments(properties, relations)
   }
 
   readonly open = (tag: string, attributes: Attributes): void => {
@@ -343,7 +352,7 @@ class SheetReader {
         return this.#noteMergedCells(attributes['ref'] ?? '')
       case 'conditionalFormatting':
         this.#ruleRanges = attributes['sqref'] ?? ''
-        return noteLostPart(this.#found, tag)
+        return noteLostPart(this.#properties, tag)
       case 'cfRule':
         return this.#openRule(attributes)
       case 'dataBar':
@@ -352,12 +361,12 @@ class SheetReader {
         return
       case 'x14:conditionalFormatting':
         this.#extendedRule = { formats: new RuleFormats(), hidesValues: false, ranges: '' }
-        return noteLostPart(this.#found, 'conditionalFormatting')
+        return noteLostPart(this.#properties, 'conditionalFormatting')
       case 'xm:sqref':
         this.#textTarget = 'ranges'
         return
       default:
-        noteLostPart(this.#found, tag)
+        noteLostPart(this.#properties, tag)
     }
   }
 
@@ -390,7 +399,7 @@ class SheetReader {
   }
 
   #openRow({ r: text, hidden, ht, customHeight }: Attributes): void {
-    if (isTrue(customHeight)) this.#found.lost.add('row heights')
+    if (isTrue(customHeight)) this.#properties.lost.add('row heights')
     const number = text === undefined ? this.#row.number + 1 : Number(text)
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
       throw this.#damagedError(`row ${String(text).slice(0, 20)} after row ${this.#row.number}`)
@@ -415,13 +424,13 @@ class SheetReader {
 
   #columnOf(name: string): number {
     let column = 0
-    let at = 0
-    for (; at < 3; at += 1) {
-      const code = name.charCodeAt(at)
+    let letterCount = 0
+    for (; letterCount < 3; letterCount += 1) {
+      const code = name.charCodeAt(letterCount)
       if (code < 65 || code > 90 || Number.isNaN(code)) break
       column = column * 26 + code - 64
     }
-    if (at === 0 || column > 16_384 || Number(name.slice(at)) !== this.#row.number) {
+    if (letterCount === 0 || column > 16_384 || Number(name.slice(letterCount)) !== this.#row.number) {
       throw this.#damagedError(`cell ${name.slice(0, 20)} in row ${this.#row.number}`)
     }
     return column - 1
@@ -433,16 +442,16 @@ class SheetReader {
     if (raw === undefined) return
     const cell = this.#applySheetView(toCell(raw, this.#context), raw)
     if (cell === '') return
-    if (raw.formula !== undefined) this.#found.lost.add('formulas')
-    const isAdorned = this.#context.formats[raw.style]?.isDecorated === true
-    if (isAdorned || (raw.type === 's' && this.#context.strings.hasRichText)) this.#row.hasOwnStyle = true
+    if (raw.formula !== undefined) this.#properties.lost.add('formulas')
+    const isDecorated = this.#context.formats[raw.style]?.isDecorated === true
+    if (isDecorated || (raw.type === 's' && this.#context.strings.hasRichText)) this.#row.hasOwnStyle = true
     if (this.#column >= limits.columns) throw beyondColumnsError(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
     if (isStruck(raw, this.#context)) this.#row.struckColumns.push(this.#column)
     if (isInvisible(raw, this.#context)) this.#row.invisibleColumns.push(this.#column)
   }
 
-  /** Turns the cell into a fault if the sheet's view hides zeros or shows formulas instead of values. */
+  /** Returns a fault if the sheet's view hides this zero, or shows this formula instead of its value. */
   #applySheetView(cell: Cell, { formula }: RawCell): Cell {
     if (this.#showsFormulas && formula !== undefined) {
       return faultCell(`=${formula}`, 'is a formula, and the sheet shows formulas')
@@ -453,6 +462,7 @@ class SheetReader {
   #hidesZeros = false
   #showsFormulas = false
 
+  /** Number of elements that describe columns so far. */
   #columnElements = 0
 
   #openColumns({ min, max, hidden, width: written }: Attributes): void {
@@ -462,18 +472,18 @@ class SheetReader {
     }
     const width = written === undefined ? undefined : Number(written)
     const isHidden = isTrue(hidden) || (width !== undefined && width < minColumnWidth)
-    for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {
-      if (isHidden) this.#found.hiddenColumns.add(at - 1)
-      if (width !== undefined && width > 0 && width <= 255) this.#found.widths.set(at - 1, width)
+    for (let number = Number(min); number <= Math.min(Number(max), limits.columns); number += 1) {
+      if (isHidden) this.#properties.hiddenColumns.add(number - 1)
+      if (width !== undefined && width > 0 && width <= 255) this.#properties.widths.set(number - 1, width)
     }
   }
 
   #noteMergedCells(range: string): void {
-    const { merged } = this.#found
+    const { merged } = this.#properties
     if (merged.length === limits.merged) throw this.#damagedError('too many merged cells')
     const cells = parseRange(range)
     if (cells === undefined || !range.includes(':')) return
-    this.#found.lost.add('merged cells')
+    this.#properties.lost.add('merged cells')
     merged.push(cells)
   }
 
@@ -498,7 +508,7 @@ class SheetReader {
   }
 
   #addStruckRanges(ranges: string): void {
-    const { struckByRule } = this.#found
+    const { struckByRule } = this.#properties
     for (const range of ranges.trim().split(/\s+/)) {
       const cells = parseRange(range)
       if (cells !== undefined && struckByRule.length < limits.merged) struckByRule.push(cells)

@@ -60,11 +60,14 @@ const lockState = `
 SELECT state, attempt_id FROM submissions s
 WHERE batch_id = :batchId AND row_number = :row {lockRows s}`
 
-const selectPrints = `
+const selectPersonPrints = `
 SELECT person_print, email_print, phone_print FROM submissions
 WHERE batch_id = :batchId AND row_number = :row`
 
-/** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
+/**
+ * The SQL condition that the request of a row has a terminal status, which never changes: "Terminal statuses
+ * (COMPLETED, ERROR, CANCELLED) never transition further" (API document).
+ */
 const isTerminal = `coalesce(request_status, '') IN ${sqlList(terminalStatuses)}`
 
 const updateStatus = `
@@ -77,8 +80,8 @@ WHERE request_id = :requestId AND ${sqlIsOfService('submissions', 'CAST(:baseUrl
 )`
 
 /**
- * The rows of a request that were recovered without their person. They have a reason, and a purge removes it, so that
- * the name of a person who was removed is not added again.
+ * Selects the rows of a request that were recovered without the person. Such a row has a reason. A purge removes the
+ * reason, so that a person who was removed is not added again.
  */
 const selectWithoutPerson = `
 SELECT s.batch_id, s.row_number, s.package_id, s.person_print, s.email_print, s.phone_print, b.base_url, b.account
@@ -122,8 +125,8 @@ SELECT base_url, CAST(:attemptId AS text), {clock} FROM batches WHERE id = :batc
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
 
 /**
- * Reserves a request id for a row, after waiting for a transaction that reserves the same id. Adds nothing if another
- * row has it.
+ * Reserves a request id for a row, after waiting for a transaction that reserves the same id. Reserves nothing if
+ * another row has the request.
  */
 const insertRequest = `
 INSERT INTO request_rows (service, request_id, batch_id, row_number)
@@ -134,7 +137,7 @@ WHERE b.id = :batchId AND NOT EXISTS (
     AND NOT (s.batch_id = :batchId AND s.row_number = :row))
 ON CONFLICT (service, request_id) DO NOTHING`
 
-/** Removes the reservation of the given request id by a row; of any id if none is given. */
+/** Removes a row's reservation of the given request id, or of its request id whatever it is if none is given. */
 const deleteRequest = `
 DELETE FROM request_rows
 WHERE batch_id = :batchId AND row_number = :row AND request_id = coalesce(CAST(:requestId AS text), request_id)`
@@ -151,14 +154,15 @@ export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
   return isChanged
 }
 
-/** Changes only the row, as `changeRow` does. `recordChange` has to be called afterwards. */
+/** Makes the part of `changeRow` that changes the row itself. `recordChange` has to be called afterwards. */
 function* changeState(from: RowVersion, change: Change): Work<boolean> {
-  const { holder, row } = changeFields(from, change)
+  const { reservation, row } = changeFields(from, change)
   const [reservedCount, changedCount] = yield* together([
-    holder && run(insertRequest, holder),
+    reservation && run(insertRequest, reservation),
     run(updateState, row),
   ])
-  if (reservedCount === 1 && changedCount === 0 && holder !== undefined) yield* run(deleteRequest, holder)
+  if (reservedCount === 1 && changedCount === 0 && reservation !== undefined)
+    yield* run(deleteRequest, reservation)
   return changedCount === 1
 }
 
@@ -184,16 +188,16 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
 export function changeFields({ batchId, row, state: from, attemptId }: RowVersion, change: Change) {
   const { to: state, at, answerStatus, decision } = change
   refuseImpossible(from, state, decision === undefined ? 'call' : 'decision')
-  const key = { batchId, row, attemptId }
+  const rowKey = { batchId, row, attemptId }
   const accepted = change.to === 'accepted' ? change : undefined
   const reason = change.to === 'accepted' ? undefined : change.reason
   // UUIDs that differ only in case are equal.
   const requestId = accepted?.requestId.toLowerCase()
   return {
     /** The request id that is reserved for the row; undefined unless the row becomes `accepted`. */
-    holder: requestId === undefined ? undefined : { batchId, row, requestId },
+    reservation: requestId === undefined ? undefined : { batchId, row, requestId },
     row: {
-      ...key,
+      ...rowKey,
       from,
       state,
       at,
@@ -205,7 +209,7 @@ export function changeFields({ batchId, row, state: from, attemptId }: RowVersio
       offeredId: change.to === 'unknown' ? change.offeredId?.toLowerCase() : undefined,
     },
     attempt: from === 'sending' ? { id: attemptId, at, became: state, answerStatus, reason } : undefined,
-    decision: decision && { ...key, became: state, madeAt: at, madeBy: decision.by, why: decision.why },
+    decision: decision && { ...rowKey, became: state, madeAt: at, madeBy: decision.by, why: decision.why },
   }
 }
 
@@ -214,7 +218,10 @@ type RowWithoutPerson = RowId & StoredFingerprints & { packageId: number; baseUr
 /** The public methods of the ledger; tests replace some of them. */
 export type Ledger = Pick<EngineLedger, keyof EngineLedger>
 
-/** Limit of failed claims: a connection may be lost several times, but more failures are a defect of this program. */
+/**
+ * Maximum number of failures of one claim: a connection may be lost several times, but more failures are a defect of
+ * this program.
+ */
 const maxFailures = 20
 
 const unansweredReason = 'the store did not answer before it was sent'
@@ -243,7 +250,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Ends rows whose process has ended. A row in `sending` becomes `unknown` and is returned. A single order that is
+   * Changes the state of rows whose process has ended, at the wall time `at` (ms). A row in `sending` becomes `unknown`
+   * and is returned. A single order that is
    * `pending` becomes `cancelled`, since it was not sent and no process will continue it.
    */
   async recover(at: number): Promise<Submission[]> {
@@ -283,8 +291,9 @@ export class EngineLedger extends StorePart {
   /**
    * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the
    * quota is full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes
-   * `duplicate` or `held`, since it is compared again in the same transaction. `mayClaimNext`: if runners share the batch,
-   * the first pending row that no other runner has is claimed. An attempt whose commit has no answer is never sent.
+   * `duplicate` or `held`, since it is compared again in the same transaction. `mayClaimNext`: if several runners send
+   * rows of the batch, the first pending row that no other runner has is claimed instead of `from`. An attempt whose
+   * commit has no answer is never sent.
    */
   async beginInQuota(
     from: RowVersion,
@@ -317,7 +326,10 @@ export class EngineLedger extends StorePart {
     }
   }
 
-  /** Makes any other change. Returns whether it was made; `accepted` is refused if another order has the request. */
+  /**
+   * Makes a change other than a claim. Returns whether the change was made: a row does not become `accepted` if another
+   * order has the request.
+   */
   async move(from: RowVersion, change: Change): Promise<boolean> {
     const isMoved = await this.#change(from, change)
     if (isMoved) this.#recordOutcome(from, change)
@@ -325,8 +337,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Moves a request from the row that has it (by `loss`) to another row (by `change`). Returns whether both changes
-   * were made.
+   * Moves a request from one row to another: changes `rowWithRequest` by `loss` and the row `from` by `change`. Returns
+   * whether both changes were made.
    */
   async moveFrom(
     rowWithRequest: RowVersion,
@@ -351,8 +363,9 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Makes a change and claims the next row in the same commit, which halves the flushes. Nothing is claimed if the
-   * change was not made. `attempt` is undefined if the next row differs from `next`, or if the quota is full.
+   * Makes the change of the row `from` and claims the row `next` in the same commit, which halves the flushes to disk.
+   * Nothing is claimed if the change was not made. `attempt` is undefined if the next row differs from `next`, or if the
+   * quota is full.
    */
   async moveAndBegin(
     from: RowVersion,
@@ -418,13 +431,13 @@ export class EngineLedger extends StorePart {
 
   /** Compares the person of a row with another person, by fingerprints alone: for a row whose name was erased. */
   async personMatch(key: RowId, person: Recipient): Promise<PersonMatch> {
-    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, key))
+    const stored = await this.engine.run(get<StoredFingerprints>(selectPersonPrints, key))
     return matchPersons(stored, fingerprintPerson(this.key.fingerprint, person))
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: for a row whose name was erased. */
   async isEmailOf(key: RowId, email: string): Promise<boolean> {
-    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, key))
+    const stored = await this.engine.run(get<StoredFingerprints>(selectPersonPrints, key))
     return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))
   }
 
@@ -450,17 +463,17 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Adds the person to rows that were recovered without it. `person`: the recipient of the request, as the service
-   * returned it. A row with other fingerprints is not changed.
+   * Adds the person to the rows of a request that were recovered without the person. `person`: the recipient of the
+   * request, as the service returned it. A row with other fingerprints is not changed.
    */
   async addLostPerson(baseUrl: string, id: string, person: Recipient): Promise<void> {
     const requestId = id.toLowerCase()
     const rows = await this.engine.run(all<RowWithoutPerson>(selectWithoutPerson, { baseUrl, requestId }))
     const { fingerprint } = this.key
     for (const row of rows) {
-      const prints = fingerprintPerson(fingerprint, person)
-      const own = completeFingerprints(row)
-      if (own === undefined || !areFingerprintsOf(own, prints)) continue
+      const personFingerprints = fingerprintPerson(fingerprint, person)
+      const rowFingerprints = completeFingerprints(row)
+      if (rowFingerprints === undefined || !areFingerprintsOf(rowFingerprints, personFingerprints)) continue
       const { first_name: firstName, last_name: lastName, email, phone } = person
       const values = {
         ...row,
@@ -469,7 +482,7 @@ export class EngineLedger extends StorePart {
         lastName,
         email,
         phone,
-        personPrint: prints.personPrint,
+        personPrint: personFingerprints.personPrint,
         fingerprint: fingerprint(orderIdentity({ ...row, recipient: person })),
         namePrint: fingerprintName(fingerprint, person),
       }
@@ -533,7 +546,8 @@ export class EngineLedger extends StorePart {
 
   /** Makes a change. `lock`: a statement that locks the row first; nothing is changed if it returns no row. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
-    const isCompared = change.to === 'pending' && statesLeftByDecision.includes(from.state)
+    // Other rows are compared with a row that becomes pending by a decision, so no other process may compare meanwhile.
+    const locksAccount = change.to === 'pending' && statesLeftByDecision.includes(from.state)
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
@@ -541,13 +555,16 @@ export class EngineLedger extends StorePart {
             if (lock !== undefined && (yield* get(lock, from)) === undefined) return false
             return yield* changeRow(from, change)
           },
-          isCompared ? { accountOf: from.batchId } : undefined,
+          locksAccount ? { accountOf: from.batchId } : undefined,
         ),
       () => this.#lookUp(from, change),
     )
   }
 
-  /** Finds the result of a change whose commit has no answer; undefined if the change was not made. */
+  /**
+   * Finds the result of a change whose commit has no answer: true if the row has the new state, false if another change
+   * was made instead, undefined if the row is unchanged.
+   */
   async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
     const row = await this.engine.transaction(() => get<RowState>(lockState, from))
     if (row?.attemptId !== from.attemptId) return false
@@ -574,6 +591,7 @@ export class EngineLedger extends StorePart {
 
 type RowState = Pick<RowVersion, 'state' | 'attemptId'>
 
+/** Whether the attempt log records the change from one state to another. */
 function isRecorded(from: SubmissionState, to: SubmissionState): boolean {
   return (
     ['accepted', 'rejected'].includes(to) || from === 'accepted' || (to === 'pending' && from === 'sending')

@@ -45,11 +45,12 @@ export interface FolderOptions extends WorkOptions {
   onlyFile?: string | undefined
   /** Returns rows as CSV. */
   csv(rows: readonly (readonly (string | number | null)[])[]): string
-  /** The folder in which the system names open descriptors; for tests. */
+  /** The folder in which the system lists open descriptors, if not /proc/self/fd; for tests. */
   descriptors?: string | undefined
 }
 
 export interface StoreRequest {
+  /** Starts to read the content of the report. */
   open: () => Promise<CheckedContent>
   /** Called when the last byte was received, before the file is flushed. */
   onReceived?: (() => void) | undefined
@@ -57,6 +58,7 @@ export interface StoreRequest {
   file: string
   /** Whether an existing regular file is replaced. */
   replace: boolean
+  /** The request, check and referee of the report, for the manifest. */
   subject: ReportSubject
 }
 
@@ -67,14 +69,14 @@ export type StoreResult =
   | { outcome: 'refused'; why: string }
 
 /**
- * The status of the file of a recorded report. `changed`: a complete PDF with other content; `damaged`: no complete
- * PDF.
+ * The status of the file of a recorded report. `whole`: as it was stored; `changed`: a complete PDF with other content,
+ * or not a regular file; `damaged`: not a complete PDF.
  */
 export type FileStatus = 'whole' | 'absent' | 'damaged' | 'changed'
 
 const folderMode = 0o700
 
-/** How often a folder is opened that another run makes and removes again. */
+/** Maximum number of times that a folder is opened while other runs make and remove it. */
 const maxTries = 20
 
 /** The accounts that may write to a folder, as named in messages. */
@@ -85,8 +87,8 @@ const writerNames: Readonly<Record<Writers, string>> = {
 }
 
 /** Returns the command that removes the permission of other accounts to write to a folder. */
-export const chmodCommand = (path: string, to: Exclude<Writers, 'its owner'>): string =>
-  `chmod ${to === 'all' ? 'go-w' : 'g-w'} ${shellWord(path)}`
+export const chmodCommand = (path: string, writers: Exclude<Writers, 'its owner'>): string =>
+  `chmod ${writers === 'all' ? 'go-w' : 'g-w'} ${shellWord(path)}`
 
 /** The coarsest resolution of time stamps in a file system (FAT), in ms. */
 const timestampResolutionMs = 2_000
@@ -105,8 +107,10 @@ export class ReportFolder {
   readonly #records = new Map<string, ReportRecord>()
   /** The keys of the reports that this run stored, in the order in which they were completed. */
   readonly #storedKeys = new Set<string>()
+  /** Whether this run made the folder. */
   readonly #isNew: boolean
-  #changed = false
+  /** Whether the records differ from those of the manifest on disk. */
+  #hasNewRecords = false
 
   private constructor(root: HeldFolder, options: FolderOptions, work: WorkFolder, isNew: boolean) {
     this.path = root.path
@@ -169,6 +173,7 @@ export class ReportFolder {
     return this.#hasModes ? this.#root.above : undefined
   }
 
+  /** Whether the file system has permissions. */
   get #hasModes(): boolean {
     return (this.#work.status.mode & 0o077) === 0
   }
@@ -219,10 +224,11 @@ export class ReportFolder {
     let isMoved = false
     try {
       if (content.received === undefined) throw new InternalError('a report was not read completely')
-      const { request_reports, request_without, email, package_id, ...about } = subject
+      const { request_reports, request_without, email, package_id, ...firstFields } = subject
       const stored_at = new Date(this.#options.clock.now()).toISOString()
       const lastFields = { request_reports, request_without, email, package_id }
-      const record = { ...about, file, ...content.received, stored_at, ...lastFields }
+      // The fields of a record are in the order of the manifest.
+      const record = { ...firstFields, file, ...content.received, stored_at, ...lastFields }
       const folder = await makeFoldersBelow(this.#root, file, this.#flushes)
       try {
         this.#work.appendToJournal(JSON.stringify(record))
@@ -247,7 +253,7 @@ export class ReportFolder {
     }
   }
 
-  /** Removes a file of this folder that has another name now; never through a link. */
+  /** Removes a file of this folder whose report is now stored under another name; never through a link. */
   async discard(file: string): Promise<void> {
     await this.#withShownPath(async () => {
       const path = this.pathOf(file)
@@ -286,16 +292,16 @@ export class ReportFolder {
       }
       await this.discard(file)
       this.#records.delete(key)
-      this.#changed = true
+      this.#hasNewRecords = true
     }
     return notRemoved
   }
 
   /**
    * Returns the first folder in the path of a file, from this one on, into which other accounts may put files;
-   * undefined if there is none.
+   * undefined if there is none. `relativePath`: its path in this folder, '' for this folder itself.
    */
-  #findOpenFolder(file: string): (WritableFolder & { shown: string }) | undefined {
+  #findOpenFolder(file: string): (WritableFolder & { relativePath: string }) | undefined {
     if (!this.#hasModes) return undefined
     const parts = file.split('/').slice(0, -1)
     for (let depth = 0; depth <= parts.length; depth += 1) {
@@ -303,32 +309,32 @@ export class ReportFolder {
       const status = depth === 0 ? this.#root.status : lstatOrUndefined(join(this.#root.at, relativePath))
       if (status === undefined) return undefined
       const writers = otherWriters(status)
-      if (writers !== undefined) return { path: this.pathOf(relativePath), writers, shown: relativePath }
+      if (writers !== undefined) return { path: this.pathOf(relativePath), writers, relativePath }
     }
     return undefined
   }
 
   /**
    * Returns the folder in which another account could replace a part of the path of a file, so that another file
-   * would be changed; undefined if there is none.
+   * would be changed; undefined if there is none. `relativePath` is undefined for a folder above this one.
    */
-  #findUnsafeFolder(file: string): (WritableFolder & { shown: string | undefined }) | undefined {
+  #findUnsafeFolder(file: string): (WritableFolder & { relativePath: string | undefined }) | undefined {
     const above = this.openFolderAbove
-    if (!this.#root.isHeld && above !== undefined) return { ...above, shown: undefined }
+    if (!this.#root.isHeld && above !== undefined) return { ...above, relativePath: undefined }
     return file.includes('/') ? this.#findOpenFolder(file) : undefined
   }
 
   #requireSafeFolders(action: 'write' | 'remove', file: string): void {
     const unsafeFolder = this.#findUnsafeFolder(file)
     if (unsafeFolder === undefined) return
-    const { path, writers, shown } = unsafeFolder
+    const { path, writers, relativePath } = unsafeFolder
     const writersText = writerNames[writers]
     const risk =
-      shown === undefined
+      relativePath === undefined
         ? `may exchange what is in "${path}"`
-        : shown === ''
+        : relativePath === ''
           ? `may put a link in place of its folder "${file.split('/')[0]}"`
-          : `may put files into its folder "${shown}"`
+          : `may put files into its folder "${relativePath}"`
     throw new IoError(`cannot ${action} "${this.pathOf(file)}": ${writersText} ${risk}`, {
       hint:
         writers === 'its owner'
@@ -337,7 +343,7 @@ export class ReportFolder {
     })
   }
 
-  /** Updates the records of a request's reports and puts them in this order; reports without a record are ignored. */
+  /** Updates the records of a request's reports, and sorts them as `subjects`. Reports without a record are ignored. */
   updateRecords(subjects: readonly ReportSubject[]): void {
     const recordsInOrder: [key: string, record: ReportRecord][] = []
     let isSame = true
@@ -354,7 +360,7 @@ export class ReportFolder {
       this.#records.delete(key)
       this.#records.set(key, record)
     }
-    this.#changed = true
+    this.#hasNewRecords = true
   }
 
   /** Writes the manifest if it has changed, removes the work folder, and closes the folder. */
@@ -368,7 +374,7 @@ export class ReportFolder {
 
   async #finish(): Promise<void> {
     try {
-      if (this.#changed && this.#options.onlyFile === undefined) await this.#writeManifest()
+      if (this.#hasNewRecords && this.#options.onlyFile === undefined) await this.#writeManifest()
     } catch (error) {
       this.#work.abandon()
       throw error
@@ -391,7 +397,7 @@ export class ReportFolder {
     const key = reportKey(record)
     this.#records.set(key, record)
     this.#storedKeys.add(key)
-    this.#changed = true
+    this.#hasNewRecords = true
   }
 
   /** Returns the absolute path of a file in this folder. */
@@ -413,7 +419,7 @@ export class ReportFolder {
 
   /** Adds the reports that a killed run stored but did not add to the manifest. */
   async #recover(): Promise<void> {
-    this.#changed = true
+    this.#hasNewRecords = true
     for (const line of this.#work.oldJournal) {
       const record = parseJournalLine(line)
       if (record !== undefined && (await this.fileStatus(record, true)) === 'whole') this.#addRecord(record)

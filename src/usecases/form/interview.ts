@@ -104,9 +104,9 @@ class Form {
   readonly #answers: Answers
   readonly #options: InterviewOptions
   isDropped = false
-  /** Whether the user has typed an answer, now or in an earlier run. A refusal then lets the user change answers. */
+  /** Whether the user has typed an answer, in this or an earlier run. If so, a refused duplicate may be changed. */
   #hasTypedAnswer: boolean
-  /** The person that was reported last, as JSON. */
+  /** The person with whom `onPerson` was called last, as JSON. */
   #reportedPersonJson = ''
 
   constructor(
@@ -331,7 +331,8 @@ function readAnswer(field: FormField, text: string, repair: PhoneRepair | undefi
   return readRecipientField(name, name === 'phone' ? repairPhone(text, repair) : text)
 }
 
-const expectations: ReadonlyMap<string, string> = new Map([
+/** The sentence about the expected value, by the type of the field. */
+const sentenceByType: ReadonlyMap<string, string> = new Map([
   ['integer', 'A whole number.'],
   ['number', 'A number.'],
   ['boolean', 'Yes or no.'],
@@ -344,7 +345,7 @@ function helpOf({ description, type, required }: FormField): string {
   const help = description.slice(0, maxHelpLength).trim()
   const sentence = help === '' || /[.?:]$/.test(help) ? help : `${help}.`
   const isStructure = type === 'array' || type === 'object'
-  return [sentence, expectations.get(type), required || isStructure ? undefined : 'Press Enter to skip it.']
+  return [sentence, sentenceByType.get(type), required || isStructure ? undefined : 'Press Enter to skip it.']
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
 }
@@ -443,18 +444,18 @@ async function askParts(
   return jsonValue ?? (values.size === 0 ? undefined : bareObject(values))
 }
 
-/** Questions that are asked line by line until a line is empty. */
+/** Questions that are asked line by line until a line is empty. `noun`: the word for a line, such as `item`. */
 interface LineQuestions<Piece> {
   noun: string
   help: string
   /** Whether at least one line is required. */
   isNeeded: boolean
   toText: (piece: Piece) => string
-  /** Returns the pieces of one line, or the problem with it. */
+  /** Returns the pieces of one line, or the problem with the line. `others`: the pieces of the other lines. */
   read: (text: string, others: readonly Piece[]) => { pieces: Piece[] } | { problem: string }
 }
 
-/** Asks for the lines and stores them in `pieces`. Returns a value only if it was entered as JSON. */
+/** Asks for the lines and stores their values in `pieces`. Returns a value only if the user entered it as JSON. */
 async function askLines<Piece>(
   prompter: Prompter,
   { type, label, required, help, canGoBack }: StructureQuestion,
@@ -549,10 +550,10 @@ async function askGroups(
   const { label, required, current, canGoBack = false } = question
   const groups: FieldValue[] = Array.isArray(current) ? [...current] : []
   let index = 0
-  let step: 'whether' | 'parts' | 'last part' = 'whether'
+  let step: 'whether an item' | 'parts' | 'last part' = 'whether an item'
   for (;;) {
     try {
-      if (step === 'whether') {
+      if (step === 'whether an item') {
         const hasItem = groups[index] !== undefined
         if (!(await askForItem(prompter, { label, index, hasItem, canGoBack: index > 0 || canGoBack }))) break
         step = 'parts'
@@ -565,23 +566,23 @@ async function askGroups(
           current: groups[index],
           canGoBack: true,
         } as const
-        const from = step === 'last part' ? parts.length - 1 : 0
-        const group = await askParts(prompter, item, parts, from)
+        const firstPart = step === 'last part' ? parts.length - 1 : 0
+        const group = await askParts(prompter, item, parts, firstPart)
         if (group !== undefined) groups[index] = group
         index += 1
-        step = 'whether'
+        step = 'whether an item'
       }
     } catch (error) {
-      if (!(error instanceof PromptBackError) || (step === 'whether' && index === 0)) throw error
-      if (step === 'whether') index -= 1
-      step = step === 'whether' ? 'last part' : 'whether'
+      if (!(error instanceof PromptBackError) || (step === 'whether an item' && index === 0)) throw error
+      if (step === 'whether an item') index -= 1
+      step = step === 'whether an item' ? 'last part' : 'whether an item'
     }
   }
   groups.splice(index)
   return groups.length > 0 || required ? groups : undefined
 }
 
-/** Asks a yes-or-no question at which the user may go back, as at every question of a form. */
+/** Asks whether a list has an item, or a further one. The user may go back, as at every question of a form. */
 async function askForItem(
   prompter: Prompter,
   item: { label: string; index: number; hasItem: boolean; canGoBack: boolean },

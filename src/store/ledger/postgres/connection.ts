@@ -23,7 +23,7 @@ import type { StoreOptions } from '../store.ts'
 import { lockQuery, postgresDialect } from './dialect.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswerError, storeFailure } from './failure.ts'
 
-/** A statement in PostgreSQL's syntax, prepared under a name, with the names of its values in order. */
+/** A statement in PostgreSQL's syntax, prepared under `name`. `order`: the names of its values `$1`, `$2` and so on. */
 interface Statement {
   name: string
   text: string
@@ -88,6 +88,7 @@ SELECT set_config('synchronous_commit',
   current_setting('server_encoding') AS encoding,
   pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS read_only`
 
+/** The settings that `configureSession` returns. `version`: a number such as 140005. */
 export interface SessionSettings {
   synchronous_commit: string
   fsync: string
@@ -235,6 +236,7 @@ const begin = { kind: 'run', sql: 'BEGIN', values: {} } as const
 const beginSnapshot = { ...begin, sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' }
 const commit = { ...begin, sql: 'COMMIT' }
 
+/** The first pause before a database that is down is tried again. Each pause is twice as long, up to `maxPauseMs`. */
 const firstPauseMs = 100
 /**
  * Maximum number of times that a transaction is repeated after the server rolled it back because of a
@@ -255,10 +257,10 @@ export class Database extends Sql {
   readonly #server: PostgresServer
   readonly #options: DatabaseOptions
   readonly #statements = new Map<string, Statement>()
-  readonly #onSession: ((sql: Sql) => Promise<void>)[] = []
+  readonly #sessionCallbacks: ((sql: Sql) => Promise<void>)[] = []
   readonly #channels = new Map<string, (payload: string) => void>()
   #client: Client | undefined
-  #sessions = 0
+  #sessionCount = 0
   #wasConnected = false
   #isClosed = false
   #previousWork: Promise<unknown> = Promise.resolve()
@@ -272,7 +274,7 @@ export class Database extends Sql {
 
   /** The number of the current connection, from 1; 0 if there is none. Locks of a session end with its connection. */
   get session(): number {
-    return this.#client === undefined ? 0 : this.#sessions
+    return this.#client === undefined ? 0 : this.#sessionCount
   }
 
   /**
@@ -284,7 +286,7 @@ export class Database extends Sql {
     return this.#inTransaction(first === undefined ? [begin] : [begin, first], work)
   }
 
-  /** All reads of `work` see the database at one moment. */
+  /** Runs `work` in a read-only transaction, in which all reads see the database at one moment. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTransaction([beginSnapshot], work)
   }
@@ -322,7 +324,7 @@ export class Database extends Sql {
 
   /** Registers work for each new connection, such as acquiring the locks that ended with the previous connection. */
   onSession(work: (sql: Sql) => Promise<void>): void {
-    this.#onSession.push(work)
+    this.#sessionCallbacks.push(work)
   }
 
   /** Calls back for each NOTIFY on a channel. Notifications are lost while there is no connection. */
@@ -337,9 +339,9 @@ export class Database extends Sql {
     this.#client = undefined
     if (client === undefined) return
     // A connection that does not end by itself is destroyed, and ends by that.
-    const limit = setTimeout(() => destroy(client), 1_000)
+    const timeout = setTimeout(() => destroy(client), 1_000)
     await client.end().catch(() => undefined)
-    clearTimeout(limit)
+    clearTimeout(timeout)
     destroy(client)
   }
 
@@ -397,19 +399,19 @@ export class Database extends Sql {
       const sql = new Sql(({ queries }) => this.#sendAll(client, queries))
       const limits = { lock: String(this.#options.lockWaitMs), statement: String(maxStatementMs - 5_000) }
       requireDurable(this.#server, (await sql.get(configureSession, limits)) as SessionSettings | undefined)
-      for (const work of this.#onSession) await work(sql)
+      for (const work of this.#sessionCallbacks) await work(sql)
       for (const channel of this.#channels.keys()) await sql.run(`LISTEN ${channel}`)
     } catch (error) {
       destroy(client)
       throw storeFailure(this.#server, error)
     }
     this.#client = client
-    this.#sessions += 1
+    this.#sessionCount += 1
     this.#wasConnected = true
     return client
   }
 
-  /** Sends each statement in a transaction of its own. */
+  /** Sends the statements one after the other, each in its own transaction. */
   async #askInTurn({ queries }: Queries): Promise<unknown[]> {
     const answers: unknown[] = []
     for (const query of queries)
@@ -493,7 +495,7 @@ export class Database extends Sql {
   }
 }
 
-/** A part of pg's client that its types do not declare. */
+/** The part of pg's client that the types of pg do not declare. */
 interface Wire {
   connection: { stream: { cork(): void; uncork(): void; destroy(): void } }
 }
@@ -522,7 +524,7 @@ async function sendTogether<T>(
   return Promise.all(answers)
 }
 
-/** Returns an engine that awaits each statement of a work on the connection of its transaction. */
+/** Returns the engine of a PostgreSQL database: it sends a Work's statements and awaits their answers step by step. */
 export function postgresEngine(database: Database): Engine {
   return {
     location: database.location,
