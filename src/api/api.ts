@@ -66,6 +66,7 @@ export interface ApiClientOptions {
   onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with packages that were listed, before they are returned. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
+  /** Called for every 429; `understood` is false if the 429 states no wait and `seconds` is assumed. */
   onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
 }
 
@@ -83,8 +84,8 @@ export function connectApi(options: ApiClientOptions) {
     userEmail: options.credentials?.userEmail ?? '',
 
     /**
-     * Returns the milliseconds by which the service's clock is ahead of this machine's, to the second, from the Date
-     * header of the last response; undefined before one.
+     * Returns the milliseconds by which the service's clock is ahead of this machine's, from the Date header of the last
+     * response, which has a precision of one second; undefined before the first response.
      */
     clockDifferenceMs: (): number | undefined => client.clockDifferenceMs,
 
@@ -218,7 +219,7 @@ const createHints = {
   404: 'List the packages that can be ordered with: refcheck packages list --status active',
 }
 
-/** A path may contain no id. */
+/** Hints for `getAny`, which may be called with any path, also with one that contains no id. */
 const anyHints = {
   404: "Check the path and the ids in it. List the paths of the API with: refcheck sandbox openapi --jq '.paths | keys[]'",
 }
@@ -227,7 +228,10 @@ const reportHints = {
   404: 'Check the ids and whether the report is ready with "refcheck request get" and the id of its request.',
 }
 
-/** "An invalid or expired token gives 401". A new URL could be read from the request, but is not printed. */
+/**
+ * Hints for a signed URL: "An invalid or expired token gives 401". No hint suggests to read the request for a new URL,
+ * because signed URLs are not printed.
+ */
 const signedHints = {
   ...reportHints,
   refused: 'the report URL was refused: its token is invalid or has expired',
@@ -522,9 +526,12 @@ async function requirePdf(stream: HttpStream): Promise<void> {
   })
 }
 
-/** Longer messages are cut, since searching all encodings of a secret in them takes long. */
+/** Characters. Longer messages are cut, since searching all encodings of a secret in them takes long. */
 const maxMessage = 100_000
-/** Longer than any secret in any encoding. */
+/**
+ * Characters after `maxMessage` that are also searched for secrets and then removed. They are more than any secret has
+ * in any encoding, so that no part of a secret remains.
+ */
 const cutOverlap = 50_000
 
 /** Cuts a message that is too long, in the response itself. Returns whether it was cut. */

@@ -17,16 +17,17 @@ export function schemaOf(shape: z.ZodType): Json {
 }
 
 /**
- * Returns the JSON Schema of a shape with `documentedValues` added, by the path of the property. These are values that
- * the API document lists and the contract does not require, because a later server may send more.
+ * Returns the JSON Schema of a shape with `documentedValues` added. Its keys are paths of properties, such as
+ * `teams.[].id`, and its values are keywords that the API document implies and the contract does not require, because a
+ * later server may send other values.
  */
 function schemaWithValues(shape: z.ZodType, documentedValues: Readonly<Record<string, Json>>): Json {
   const schema = schemaOf(shape)
   for (const [path, values] of Object.entries(documentedValues)) {
     const steps = path.split('.').flatMap((name) => (name === '[]' ? ['items'] : ['properties', name]))
     const last = steps.pop() ?? ''
-    const holder = steps.reduce((parent, step) => parent[step] as Json, schema)
-    holder[last] = { ...(holder[last] as Json), ...values }
+    const parentSchema = steps.reduce((parent, step) => parent[step] as Json, schema)
+    parentSchema[last] = { ...(parentSchema[last] as Json), ...values }
   }
   return schema
 }
@@ -67,8 +68,11 @@ function discriminatedBy(propertyName: string, mapping: Readonly<Record<string, 
 
 /** Returns the schemas of the API document: "Resources and their fields", events and errors. */
 function schemas(): Json {
-  const ok = { status_message: { type: 'string', const: 'ok' }, message: text }
-  const envelopes = dataNames.map((name) => [`${name}Envelope`, object({ data: ref(name), ...ok })])
+  const successFields = { status_message: { type: 'string', const: 'ok' }, message: text }
+  const envelopes = dataNames.map((name) => [
+    `${name}Envelope`,
+    object({ data: ref(name), ...successFields }),
+  ])
   return {
     ...Object.fromEntries(envelopes),
     Ping: schemaOf(ping),
@@ -218,16 +222,16 @@ type FailureStatus = keyof typeof failures
 const dataNames = ['Ping', 'PackageList', 'PackageSchema', 'CreatedRequest', 'Request', 'UserList'] as const
 
 /** A JSON body: the schema with this name, and an example. */
-const json = (name: string, example: unknown): Json => ({
+const jsonContent = (name: string, example: unknown): Json => ({
   'application/json': { schema: ref(name), example },
 })
 
 const bodyOf = (name: 'RequestBody' | 'WebhookEvent'): Json => ({
   required: true,
-  content: json(name, bodyExamples[name]),
+  content: jsonContent(name, bodyExamples[name]),
 })
 
-function inPath(name: string, schema: Json, example: unknown): Json {
+function pathParameter(name: string, schema: Json, example: unknown): Json {
   return { name, in: 'path', required: true, schema, example }
 }
 
@@ -248,7 +252,7 @@ const resourceFailures: readonly FailureStatus[] = ['401', '403', '404', '429', 
 
 const [referenceCheck, backgroundCheck] = bodyExamples.Request.checks
 
-function report(operationId: string, summary: string, parameters: Json[]): Endpoint {
+function reportEndpoint(operationId: string, summary: string, parameters: Json[]): Endpoint {
   return {
     operationId,
     summary,
@@ -291,7 +295,7 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
     {
       operationId: 'packageSchema',
       summary: 'The input schema of a package.',
-      parameters: [inPath('id', integer, bodyExamples.PackageSchema.id)],
+      parameters: [pathParameter('id', integer, bodyExamples.PackageSchema.id)],
       data: 'PackageSchema',
       failures: resourceFailures,
     },
@@ -312,22 +316,22 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
     {
       operationId: 'getRequest',
       summary: 'A request with its checks and referees; each read makes fresh report URLs.',
-      parameters: [inPath('request_id', uuid, bodyExamples.Request.request_id)],
+      parameters: [pathParameter('request_id', uuid, bodyExamples.Request.request_id)],
       data: 'Request',
       failures: resourceFailures,
     },
   ],
   [
     '/v1/reports/{check_id}',
-    report('downloadReport', 'The PDF of a completed background check.', [
-      inPath('check_id', uuid, backgroundCheck.id),
+    reportEndpoint('downloadReport', 'The PDF of a completed background check.', [
+      pathParameter('check_id', uuid, backgroundCheck.id),
     ]),
   ],
   [
     '/v1/reports/{check_id}/referees/{referee_id}',
-    report('downloadRefereeReport', 'The PDF of one referee.', [
-      inPath('check_id', uuid, referenceCheck.id),
-      inPath('referee_id', text, referenceCheck.references[0].referee_id),
+    reportEndpoint('downloadRefereeReport', 'The PDF of one referee.', [
+      pathParameter('check_id', uuid, referenceCheck.id),
+      pathParameter('referee_id', text, referenceCheck.references[0].referee_id),
     ]),
   ],
   [
@@ -356,7 +360,11 @@ function operation({ data, failures: statuses, ...endpoint }: Endpoint): Json {
       : {
           description: 'Done.',
           headers: cacheHeaders,
-          content: json(`${data}Envelope`, { data: bodyExamples[data], status_message: 'ok', message: '' }),
+          content: jsonContent(`${data}Envelope`, {
+            data: bodyExamples[data],
+            status_message: 'ok',
+            message: '',
+          }),
         }
   const failureResponses = statuses.map((status) => [
     status,
@@ -430,12 +438,12 @@ const retryAfter = { 'Retry-After': { $ref: '#/components/headers/Retry-After' }
 function responses(): Json {
   const all = Object.entries(failureExamples).map(([name, message]) => {
     const status_message = name === 'ServerError' ? 'server_error' : 'client_error'
-    const failed = {
+    const response = {
       description: descriptions[name as keyof typeof failureExamples],
       headers: { ...cacheHeaders, ...(name === 'Throttled' && retryAfter) },
-      content: json('Failure', { data: null, status_message, message }),
+      content: jsonContent('Failure', { data: null, status_message, message }),
     }
-    return [name, failed]
+    return [name, response]
   })
   return Object.fromEntries(all) as Json
 }
@@ -487,6 +495,7 @@ function convertTo30(value: unknown): unknown {
 const convertProperties = (each: Json): Json =>
   Object.fromEntries(Object.entries(each).map(([name, schema]) => [name, convertTo30(schema)]))
 
+/** Whether a schema that is converted already allows null and nothing else. */
 const isNull = (schema: unknown): boolean => {
   const { nullable, enum: values } = schema as { nullable?: boolean; enum?: unknown[] }
   return nullable === true && values?.length === 1 && values[0] === null

@@ -72,7 +72,10 @@ function isLink(path: string): boolean {
   }
 }
 
-/** As `findFolderWeakness`, but throws an IoError if the system refuses to read a folder. */
+/**
+ * As `findFolderWeakness`, but throws an IoError if the system refuses to read a folder. `withheld`: the permission
+ * bits that the folders above may not grant.
+ */
 function readFolderWeakness(folder: string, withheld?: number): Weakness | undefined {
   try {
     return findFolderWeakness(folder, withheld)
@@ -136,6 +139,7 @@ export function readOwn(path: string, maxBytes: number): string | undefined {
   return readChecked(path, maxBytes, () => undefined)
 }
 
+/** Reads a file that `openPrivate` accepts; `prepare` is called with the open file before it is read. */
 function readChecked(
   path: string,
   maxBytes: number,
@@ -188,7 +192,7 @@ export function makePrivate(path: string, subject = 'The file'): string | undefi
   const status = statSync(path, { throwIfNoEntry: false })
   if (status === undefined || (status.mode & othersBits) === 0) return undefined
   chmodSync(path, status.mode & 0o700)
-  return privateNow(path, status, statSync(path, { throwIfNoEntry: false }) ?? status, subject)
+  return nowPrivateText(path, status, statSync(path, { throwIfNoEntry: false }) ?? status, subject)
 }
 
 function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): string | undefined {
@@ -201,10 +205,10 @@ function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): stri
       cause,
     })
   }
-  return privateNow(path, status, fstatSync(descriptor))
+  return nowPrivateText(path, status, fstatSync(descriptor))
 }
 
-function privateNow(path: string, before: Stats, after: Stats, subject = 'The file'): string | undefined {
+function nowPrivateText(path: string, before: Stats, after: Stats, subject = 'The file'): string | undefined {
   // There is no warning if the file system has no modes, so that the change had no effect (FAT).
   if ((after.mode & othersBits) !== 0) return undefined
   return `${subject} "${path}" was readable by other users (${permissions(before)}); it is now private (${permissions(after)}).`
@@ -215,6 +219,7 @@ export interface Exposure {
   foreign: string[]
   /** Files that other accounts may read or write, each with its mode. */
   accessible: string[]
+  /** Folders in which other accounts may replace files of the user, each with its mode. */
   replaceable: string[]
   /** The user's folders whose file names other accounts may list, each with its mode. */
   listable: string[]
@@ -293,9 +298,9 @@ export function requireStoreBelowOwnFolder(file: string): void {
 const readStatus = (path: string): Stats | undefined =>
   orUndefined(() => statSync(path, { throwIfNoEntry: false }))
 
-function orUndefined<T>(ask: () => T): T | undefined {
+function orUndefined<T>(readValue: () => T): T | undefined {
   try {
-    return ask()
+    return readValue()
   } catch {
     return undefined
   }

@@ -49,12 +49,22 @@ export type SandboxFault =
   | { kind: 'cut' | 'hang'; when: 'before' | 'after' }
   /** Delays the response, by the sandbox's clock: a manual clock must be advanced. */
   | { kind: 'latency'; ms: number; when: 'before' | 'after' }
+  /** The response is a 201 without a request_id. */
   | { kind: 'no-id' }
   | { kind: 'content-type'; value: string }
+  /**
+   * Sends only the share `keep` (0 to 1) of the body. With `announced`, Content-Length states the full length and the
+   * connection is closed.
+   */
   | { kind: 'truncated'; keep: number; announced: boolean }
   | { kind: 'body'; body: string; status?: number; contentType?: string }
+  /** Makes a permanent change before the call, such as `revoke-key`. */
   | { kind: 'switch'; switch: string }
 
+/**
+ * `times`: the number of calls or requests that it applies to, default 1. `after`: the number of calls or requests that
+ * are skipped first, default 0.
+ */
 export type SandboxInjection =
   /** The next requests that are created follow a scenario, such as `declined`. */
   | { scenario: string; times?: number; after?: number }
@@ -188,7 +198,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 /** Returns the interface of a running sandbox for tests. */
 function createHandle(sandbox: Embedded, listener: Listener, captured: CapturedWebhook[]): Sandbox {
-  let firstEntry = 0
+  let firstEntryNumber = 0
   const endInterceptions: (() => void)[] = []
   return {
     baseUrl: listener.url,
@@ -204,7 +214,7 @@ function createHandle(sandbox: Embedded, listener: Listener, captured: CapturedW
     reset() {
       sandbox.reset()
       captured.length = 0
-      firstEntry = (sandbox.log.entries().at(-1)?.n ?? -1) + 1
+      firstEntryNumber = (sandbox.log.entries().at(-1)?.n ?? -1) + 1
     },
     advance: (ms) => sandbox.advance(ms),
     inject: (injection) => sandbox.inject(parseInjection(injection)),
@@ -212,7 +222,7 @@ function createHandle(sandbox: Embedded, listener: Listener, captured: CapturedW
     requests: () => sandbox.requests(),
     calls: () =>
       sandbox.log
-        .entries(firstEntry)
+        .entries(firstEntryNumber)
         .flatMap((entry) => (entry.kind === 'call' ? [toSandboxCall(sandbox, entry)] : [])),
     expectOrdered: (expected) => expectOrders(sandbox.snapshot().requests, expected),
     intercept(url) {

@@ -95,9 +95,9 @@ export class Secrets {
    * response the tokens are removed.
    */
   redactAnswer(answer: unknown): unknown {
-    const withTokens = new Secrets(this)
-    addTokens(answer, withTokens, 0)
-    return this.#redactValues(answer, '', withTokens, 0)
+    const secretsAndTokens = new Secrets(this)
+    addTokens(answer, secretsAndTokens, 0)
+    return this.#redactValues(answer, '', secretsAndTokens, 0)
   }
 
   #redactValues(value: unknown, key: string, secrets: Secrets, depth: number): unknown {
@@ -140,6 +140,7 @@ export class Secrets {
   }
 }
 
+/** Adds the tokens of all signed URLs in a parsed response to `secrets`. */
 function addTokens(value: unknown, secrets: Secrets, depth: number): void {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return
   for (const [name, each] of Object.entries(value)) {
@@ -157,10 +158,10 @@ interface Match {
 /** Replaces the values that are found only after hidden characters are removed and encoded characters are decoded. */
 function replaceInDecodings(text: string, searches: readonly Search[]): string {
   const isFound = (each: string): boolean => searches.some((search) => search.isIn(each))
-  const isIn = mayBeEncoded(text)
+  const containsValue = mayBeEncoded(text)
     ? decodings(text).some(isFound)
     : text.indexOf('\n') < text.length - 1 && text.includes('\n') && isFound(text.replaceAll('\n', ''))
-  if (!isIn) return text
+  if (!containsValue) return text
   const passes: Edit[][] = []
   const matches: Match[] = []
   for (const each of decodings(text, passes)) {
@@ -434,6 +435,7 @@ const encodedCharacter = new RegExp(
 const mayHideText =
   /[^ -~\n\xA1-\xA9\xAB\xAC\xAE-\xB1\xB4-\xB8\xBB-\u02AF\u0370-\u058F\u2010-\u2027\u20A0-\u20BF\u2190-\u23FF\u2500-\u27BF\u3041-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3]|\\\\?\w|%[\dA-Fa-fu]|&[#A-Za-z]/
 
+/** A text that does not match contains no character that `hidden` or `encodedCharacter` matches. */
 const mayChange = /[^ -~]|[\\%&]/
 
 /**
@@ -540,7 +542,7 @@ function replacePattern(
   })
 }
 
-/** Returns the range before a pass of the character at `at` in its result. */
+/** Returns the range, in the input of a pass, of the character that is at `at` in the result of the pass. */
 function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: number } {
   let low = 0
   let high = edits.length

@@ -28,10 +28,10 @@ export async function openCsv(
 ): Promise<OpenedSheet> {
   const { name } = source
   const text = decodeSource(source, options.encoding)
-  const { sample, complete } = await readSample(text)
+  const { sample, isWholeFile } = await readSample(text)
   if (sample.trim() === '')
     throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
-  const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.detected }
+  const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, isWholeFile, name), ...text.detected }
   const header = await readHeader(text, dialect, options.headerRow, name)
   const columns = trimHeader(
     header.texts.map((cell) => removeFormulaMarks(cell, dialect.delimiter) ?? cell),
@@ -41,17 +41,17 @@ export async function openCsv(
   return { ...sheet, parts: () => dataRows(text, sheet) }
 }
 
-async function readSample(text: DecodedText): Promise<{ sample: string; complete: boolean }> {
+async function readSample(text: DecodedText): Promise<{ sample: string; isWholeFile: boolean }> {
   const parts: Buffer[] = []
   let size = 0
   for await (const part of text.chunks()) {
     parts.push(part)
     size += part.length
     if (size > maxSampleBytes) {
-      return { sample: Buffer.concat(parts).subarray(0, maxSampleBytes).toString(), complete: false }
+      return { sample: Buffer.concat(parts).subarray(0, maxSampleBytes).toString(), isWholeFile: false }
     }
   }
-  return { sample: Buffer.concat(parts).toString(), complete: true }
+  return { sample: Buffer.concat(parts).toString(), isWholeFile: true }
 }
 
 async function readHeader(
@@ -102,6 +102,7 @@ async function* dataRows(
   Object.assign(dialect, text.detected)
 }
 
+/** Returns a cell of a text in an unknown encoding as bytes, unless all of its characters are ASCII. */
 function asBytesCell(cell: Cell): Cell {
   return typeof cell === 'string' && nonAscii.test(cell) ? { kind: 'bytes', text: cell } : cell
 }
@@ -120,6 +121,9 @@ function removeEmptyExcessCells(cells: string[], width: number, line: number, na
   )
 }
 
+/**
+ * Removes the marks that keep texts from being read as formulas. Throws for a value in a column without a name.
+ */
 function unmarkCells(
   cells: string[],
   hasName: readonly boolean[],
@@ -167,7 +171,10 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
   // A `sep=;` line gets the number 0, because spreadsheet programs do not show it.
   let line = dialect.separatorLine ? 0 : 1
   let cellCount = 0
-  /** Bytes of the unfinished record; checked against 4 per character, since csv-parse counts no separators. */
+  /**
+   * Bytes of the unfinished record. Their limit, 4 bytes for each of `rowCharacters`, is checked here, since csv-parse
+   * does not count separators.
+   */
   let unfinishedBytes = 0
   const parser = parse({
     ...parserOptions(dialect),
@@ -181,12 +188,12 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
       return null
     },
   })
-  const failed = new Promise<never>((_, reject) => parser.on('error', reject))
-  failed.catch(() => undefined)
+  const parserFailure = new Promise<never>((_, reject) => parser.on('error', reject))
+  parserFailure.catch(() => undefined)
   const takeFinished = async (): Promise<CsvRecord[]> => {
     const finishedRecords = finished
     finished = []
-    if (parser.errored !== null) await failed
+    if (parser.errored !== null) await parserFailure
     if (line > limits.lines + 1) {
       throw refusal(name, `it has more than ${limits.lines} lines, the limit`, splitHint)
     }
@@ -243,7 +250,7 @@ function csvRefusal(error: CsvError, line: number, name: string): Error {
 
 const delimiters = [',', ';', '\t', '|'] as const
 
-const sampledRecords = 50
+const maxSampledRecords = 50
 
 /** Options of every csv-parse call, so that csv-parse neither guesses nor ignores anything. */
 function parserOptions({ delimiter, spaced }: Pick<Dialect, 'delimiter' | 'spaced'>): Options {
@@ -253,11 +260,11 @@ function parserOptions({ delimiter, spaced }: Pick<Dialect, 'delimiter' | 'space
 
 type CsvDialect = Pick<Dialect, 'delimiter' | 'lineEnd' | 'quote' | 'separatorLine' | 'spaced'>
 
-/** Detects the dialect from the start of the file; `complete` is whether the sample is the whole file. */
-function detectDialect(sample: string, complete: boolean, name: string): CsvDialect {
+/** Detects the dialect from the start of the file; `isWholeFile`: the sample is the whole file. */
+function detectDialect(sample: string, isWholeFile: boolean, name: string): CsvDialect {
   const separator = /^sep=(.)(?:\r\n|\n|\r|$)/i.exec(sample)
   const body = sample.slice(separator?.[0].length ?? 0)
-  const { delimiter, spaced } = findDelimiter(separator?.[1], body, complete, name)
+  const { delimiter, spaced } = findDelimiter(separator?.[1], body, isWholeFile, name)
   return {
     delimiter,
     spaced,
@@ -280,12 +287,12 @@ interface Candidate {
 function findDelimiter(
   declared: string | undefined,
   body: string,
-  complete: boolean,
+  isWholeFile: boolean,
   name: string,
 ): Pick<Candidate, 'delimiter' | 'spaced'> {
-  if (declared !== undefined) return rateDelimiter(declared, body, complete)
+  if (declared !== undefined) return rateDelimiter(declared, body, isWholeFile)
   const candidates = delimiters
-    .map((delimiter) => rateDelimiter(delimiter, body, complete))
+    .map((delimiter) => rateDelimiter(delimiter, body, isWholeFile))
     .filter(({ width }) => width > 1)
     .sort((a, b) => b.evenness - a.evenness || b.width - a.width)
   const [best, second] = candidates
@@ -301,14 +308,14 @@ function findDelimiter(
   return best
 }
 
-function rateDelimiter(delimiter: string, body: string, complete: boolean): Candidate {
+function rateDelimiter(delimiter: string, body: string, isWholeFile: boolean): Candidate {
   let spaced = false
   let result = sampleWidths(body, { delimiter, spaced })
   if (result.errorCode === 'INVALID_OPENING_QUOTE' && delimiter !== '\t') {
     const resultWithSpaces = sampleWidths(body, { delimiter, spaced: true })
     if (
       resultWithSpaces.errorCode === undefined ||
-      (!complete && resultWithSpaces.errorCode === 'CSV_QUOTE_NOT_CLOSED')
+      (!isWholeFile && resultWithSpaces.errorCode === 'CSV_QUOTE_NOT_CLOSED')
     ) {
       spaced = true
       result = resultWithSpaces
@@ -317,10 +324,10 @@ function rateDelimiter(delimiter: string, body: string, complete: boolean): Cand
   const { widths, errorCode } = result
   // The error is thrown later, with its line, when the whole file is read. A sample that is cut off may end inside
   // quotes.
-  if (errorCode !== undefined && (complete || widths.length === 0)) {
+  if (errorCode !== undefined && (isWholeFile || widths.length === 0)) {
     return { delimiter, spaced, width: headerWidth(body, delimiter), evenness: 0 }
   }
-  if (!complete && widths.length > 1) widths.pop()
+  if (!isWholeFile && widths.length > 1) widths.pop()
   const width = usualWidth(widths)
   return {
     delimiter,
@@ -339,7 +346,7 @@ function sampleWidths(
   try {
     parseSample(body, {
       ...parserOptions(dialect),
-      to: sampledRecords,
+      to: maxSampledRecords,
       on_record: (record: string[]) => {
         if (record.some((cell) => cell !== '')) widths.push(record.length)
         return null
@@ -383,7 +390,7 @@ function isAllQuoted(body: string, delimiter: string): boolean {
   return line !== '' && cells.every((cell) => cell.length > 1 && cell.startsWith('"') && cell.endsWith('"'))
 }
 
-const rowsAtOnce = 200
+const rowsPerChunk = 200
 
 /** Writes a table as CSV in its dialect. Formulas get a mark that keeps spreadsheet programs from evaluating them. */
 export async function* csvBytes(
@@ -398,7 +405,7 @@ export async function* csvBytes(
   for await (const cells of rows) {
     text += csvLine(cells, dialect)
     bufferedRows += 1
-    if (bufferedRows < rowsAtOnce) continue
+    if (bufferedRows < rowsPerChunk) continue
     yield encode(text)
     text = ''
     bufferedRows = 0

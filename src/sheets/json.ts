@@ -19,9 +19,9 @@ export async function openJson(
 ): Promise<OpenedSheet> {
   const { name } = source
   const text = decodeSource(source, encoding ?? 'utf-8')
-  const plain: JsonLayout = isArray ? 'array' : 'lines'
+  const layoutIfNotWrapped: JsonLayout = isArray ? 'array' : 'lines'
   const isWrapped = !isArray && !linesFileName.test(name) && (await hasLayout('wrapped', text, name))
-  const layout = isWrapped ? 'wrapped' : plain
+  const layout = isWrapped ? 'wrapped' : layoutIfNotWrapped
   const columns = await collectColumns(text, layout, name, read)
   return {
     columns,
@@ -62,10 +62,11 @@ async function collectColumns(
   read: JsonRowReader,
 ): Promise<string[]> {
   const columns = new Set<string>()
-  let rows = 0
+  let rowCount = 0
   for await (const element of elements(text.chunks(), layout, name)) {
-    rows += 1
-    if (rows > limits.rows) throw refusal(name, `it has more than ${limits.rows} rows, the limit`, splitHint)
+    rowCount += 1
+    if (rowCount > limits.rows)
+      throw refusal(name, `it has more than ${limits.rows} rows, the limit`, splitHint)
     for (const [column] of entriesOf(element, read, name)) columns.add(column)
     if (columns.size > limits.columns) {
       throw refusal(name, `it has more than ${limits.columns} names`, 'Leave out what is not needed.')
@@ -141,8 +142,10 @@ async function* elements(
   scanner.finish()
 }
 
+/** What has to follow, outside of the objects that are rows. */
 type Expected = 'wrapper' | 'name' | 'colon' | 'open' | 'first' | 'element' | 'comma' | 'end' | 'nothing'
 
+/** Finds the ends of objects. Character codes: 34 is ", 92 is \, 91 is [, 93 is ], 123 is { and 125 is }. */
 class ElementScanner {
   readonly #isArray: boolean
   readonly #isWrapped: boolean

@@ -70,8 +70,8 @@ function requireDefined(text: string): string {
 }
 
 /**
- * Returns how to write text in an encoding. Old encodings lack letters of many names, so such a file is written as
- * UTF-8 with a byte order mark, by which spreadsheet programs recognise UTF-8.
+ * Returns how to write text in an encoding. Encodings other than Unicode lack letters of many names, so UTF-8 with a
+ * byte order mark, by which spreadsheet programs recognise UTF-8, replaces them.
  */
 export function createEncoder({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>): {
   encode: (text: string) => Uint8Array
@@ -139,6 +139,7 @@ export function decodeSource(source: SheetSource, givenEncoding?: string): Decod
   }
 }
 
+/** Whether the whole source is valid UTF-8 without NUL. */
 async function isPlainUtf8(source: SheetSource): Promise<boolean> {
   let incomplete: Buffer = Buffer.alloc(0)
   for await (const part of source.chunks()) {
@@ -150,6 +151,7 @@ async function isPlainUtf8(source: SheetSource): Promise<boolean> {
   return isUtf8(incomplete)
 }
 
+/** Reads enough bytes for a byte order mark (`first`); `rest` yields the following chunks. */
 async function readMarkBytes(source: SheetSource) {
   const rest = source.chunks()[Symbol.asyncIterator]()
   let first = Buffer.alloc(0)
@@ -206,24 +208,24 @@ async function* decodeUtf8(
   parts: AsyncIterable<Buffer>,
   skipped: number,
   name: string,
-  found: Encoding,
+  detected: Encoding,
   isCertain: boolean,
 ): AsyncGenerator<Buffer> {
   let offset = skipped
-  let isKnown = found.bom || isCertain
+  let isCertainlyUtf8 = detected.bom || isCertain
   let incomplete: Buffer = Buffer.alloc(0)
   const decode = (whole: Buffer, at: number): Buffer => {
     if (isAscii(whole)) return whole
-    if (found.encoding === 'utf-8') {
+    if (detected.encoding === 'utf-8') {
       if (isUtf8(whole)) {
-        isKnown = true
+        isCertainlyUtf8 = true
         return whole
       }
-      if (isKnown || isMostlyUtf8(whole)) {
+      if (isCertainlyUtf8 || isMostlyUtf8(whole)) {
         const index = firstInvalid(whole)
         throw invalidByteError(name, at + index, whole[index])
       }
-      found.encoding = undefined
+      detected.encoding = undefined
     }
     return Buffer.from(whole.toString('latin1'))
   }
@@ -233,7 +235,7 @@ async function* decodeUtf8(
     const whole = incomplete.length === 0 ? part : Buffer.concat([incomplete, part])
     const at = offset - incomplete.length
     offset += part.length
-    const end = found.encoding === 'utf-8' ? incompleteStart(whole) : whole.length
+    const end = detected.encoding === 'utf-8' ? incompleteStart(whole) : whole.length
     incomplete = whole.subarray(end)
     yield decode(whole.subarray(0, end), at)
   }
@@ -446,6 +448,7 @@ function plausibility(text: string): number {
   return words.reduce((sum, word) => sum + wordScore(word), 0) / words.length
 }
 
+/** Rates from 0 to 1 how plausible a word is that has characters other than ASCII. */
 function wordScore(word: string): number {
   const nonAscii = Array.from(word).filter((letter) => letter > '\x7F')
   if (nonAscii.some((letter) => !/[\p{L}\p{M}]/u.test(letter)))

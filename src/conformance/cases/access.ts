@@ -210,14 +210,14 @@ export const accessCases: readonly Case[] = [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (context) => {
         const { apiKey, userEmail } = context.target
-        const callers = callAsEach(401, () => ({
+        const testCallers = callAsEach(401, () => ({
           'with an unknown key': { apiKey: unknownKey, userEmail },
           'with a key that lacks its last character': { apiKey: apiKey.slice(0, -1), userEmail },
           'with a key that has a character too many': { apiKey: `${apiKey}0`, userEmail },
         }))
         const identity = { apiKey: unknownKey, userEmail: unknownEmail }
         const note = 'with an unknown key, as an unknown user'
-        return [...(await callers(context)), { get: '/v1/users', identity, note, expect: 401 }]
+        return [...(await testCallers(context)), { get: '/v1/users', identity, note, expect: 401 }]
       },
     ],
     'authentication.opaque-key': [
@@ -321,8 +321,8 @@ export const roleCases = casesAbout('Authentication', 'create', {
 })
 
 /**
- * Returns a function of the control. Throws a NotTestableError without it, because only sandboxes have a
- * control.
+ * Returns a function of the target's control. Throws a NotTestableError if the target does not have this function,
+ * because only sandboxes have a control. `limitation`: the start of the message.
  */
 function requireControl<K extends keyof Control>(
   { control }: CaseContext,

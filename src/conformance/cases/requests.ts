@@ -17,8 +17,8 @@ import type { CaseContext } from '../case-context.ts'
 import { readUrlsTwice } from './reports.ts'
 
 /**
- * A referee's id is a string according to its table, but "integer or string" according to the path. So an
- * integer gives only advice.
+ * The API document declares a referee's id as a string in the table of referees, but as "integer or string" in
+ * the path of the report. So an integer gives only advice.
  */
 const refereeId: Shape = (id, where) =>
   Number.isInteger(id) ? [advise(`${where} is an integer`)] : text(id, where)

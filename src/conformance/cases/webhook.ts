@@ -335,8 +335,9 @@ function adviseNoRetries({ pace, watchMs }: CaseContext): string[] {
 }
 
 /**
- * Returns advice unless this kind of failure is retried like a 500. It is only advice because "Failed
- * deliveries may be retried".
+ * Returns advice unless the updates of `replied` are delivered again. It is only advice because "Failed
+ * deliveries may be retried". `replyText`: the reply, for the advice. `retryMs`: the delay after which an event
+ * that was answered with 500 was delivered again.
  */
 async function expectRetry(
   context: CaseContext,
@@ -357,7 +358,7 @@ async function expectRetry(
 
 /**
  * Returns a finding if acknowledged events are treated as failures. An acknowledged event may be repeated
- * ("duplicates are possible"). But if all events that got these replies are repeated, and no event that was
+ * ("duplicates are possible"). But if all events that got the replies of `replied` are repeated, and no event that was
  * answered at once with 204 is repeated, then the replies were not accepted as acknowledgements.
  */
 async function expectNoRetry(

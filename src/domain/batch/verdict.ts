@@ -23,6 +23,7 @@ const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'thro
 /** The first rows of a batch in these states, for errors and commands that name one row. */
 export interface FirstRows {
   held?: FirstHeld | undefined
+  /** The number of the first row with an unknown outcome. */
   unknown?: number | undefined
   /** The order that the first duplicate matches. */
   duplicate?: OrderInError | undefined
@@ -40,8 +41,7 @@ interface FirstHeld {
 /**
  * Returns the error of a run (src/docs/cli.md, "Exit codes"); undefined if all rows are ordered. The first that
  * applies: the run was interrupted; a row is unknown or is the same as an unknown one; the run was halted; nothing was
- * sent and no row waits; some rows wait or were not accepted. It considers all rows of the batch, not only those of
- * this run.
+ * sent and no row waits; some rows wait or were not accepted. All rows of the batch count, not only those of this run.
  */
 export function runError(
   batchId: string,
@@ -80,14 +80,14 @@ function isRestLeftOutByUser(
   { total, accepted, invalid, cancelled, dropped }: BatchCounts,
   { ordered }: ConflictCounts,
 ): boolean {
-  const done = accepted + ordered.count
-  return done > 0 && done + invalid + cancelled - ordered.leftOut + dropped === total
+  const orderedCount = accepted + ordered.count
+  return orderedCount > 0 && orderedCount + invalid + cancelled - ordered.leftOut + dropped === total
 }
 
 /** The result of a batch, for the first line of the output. */
 export interface BatchResult {
   counts: BatchCounts
-  /** Duplicates of accepted orders. The times include all rows if the run ordered none. */
+  /** Rows whose order was accepted before; `failed` also counts the requests of the batch's own orders. */
   ordered: ConflictCounts['ordered']
   /** The number of rows that this run ordered, and their people if they are few. */
   orderedInThisRun: number
@@ -322,7 +322,7 @@ export interface ConflictCounts {
     orderedAgain: number
     /**
      * The number of rows whose order another row of the batch has or repeats, so that the person is counted once:
-     * those in `count`, and all of them.
+     * `ordered` of those in `count`, and `all` of them.
      */
     repeats: { ordered: number; all: number }
     /** The number of people, also of those in `orderedAgain`, whose request is finished, as it was last read. */
@@ -371,9 +371,9 @@ export interface ConflictGroup {
   heldFor?: ConflictReason | undefined
   /** 1 if the rows were cancelled and would have repeated the order. */
   isCancelled?: number | undefined
-  /** The state of the conflicting order; undefined if no store has it. */
+  /** The state of the conflicting order; undefined if the order is not in this store. */
   state: SubmissionState | undefined
-  /** The status of its request, as last read. */
+  /** The status of the conflicting order's request, as last read. */
   requestStatus?: string | undefined
   batchId: string | undefined
   count: number
@@ -422,13 +422,13 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
 
 /** Counts the conflicts of the duplicates of a planned file. */
 export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts {
-  const counted = new Set<string>()
+  const countedOrders = new Set<string>()
   return countConflictGroups(
     duplicates.map(({ order, externalResult }) => {
       const { state, requestStatus, batchId, attemptedAt, changedAt: at } = order
       const key = `${batchId} ${order.row}`
-      const repeats = externalResult === undefined && counted.has(key) ? 1 : 0
-      counted.add(key)
+      const repeats = externalResult === undefined && countedOrders.has(key) ? 1 : 0
+      countedOrders.add(key)
       return {
         state,
         requestStatus,

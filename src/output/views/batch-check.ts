@@ -28,7 +28,8 @@ import { resultText } from './batches.ts'
 import { isName } from './order.ts'
 
 const maxProblems = 10
-const maxPairs = 10
+/** The greatest number of lines that one finding lists: pairs of rows, rows, or groups of rows. */
+const maxListed = 10
 
 const problemColumns: Column<RowProblem>[] = [
   { name: 'line' },
@@ -124,14 +125,14 @@ function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = f
 
 function duplicatesText({ duplicates, lines: lineByRow }: BatchCheck): string {
   const lines = duplicates
-    .slice(0, maxPairs)
+    .slice(0, maxListed)
     .map(
       ([first, repeat]) =>
         `  ${positionText(repeat, lineByRow[repeat])} is the same as ${positionText(first, lineByRow[first])}`,
     )
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
-    moreText(duplicates.length, maxPairs)
+    moreText(duplicates.length, maxListed)
   )
 }
 
@@ -269,6 +270,7 @@ function changeLine({ line, column, from, to }: RowChange): string {
   return `    line ${line}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
 }
 
+/** The greatest number of people or columns that one finding lists by name. */
 const maxNamed = 5
 
 /** Returns the line of a row as spreadsheet programs number it, or the number of the row if the line is unknown. */
@@ -311,7 +313,7 @@ function repeatedLines(repeated: Plan['repeated']): string[] {
   ]
 }
 
-/** These rows are sent, because they may be intended. The hint is for a user who wants to leave one of them out. */
+/** Returns the hint below rows that are unusual but sent: a user may want to leave one of them out. */
 const leaveOutLines = (rows: number): string[] =>
   rows === 0 ? [] : ['  To leave one of them out, remove its line from the file first']
 
@@ -333,7 +335,7 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
     `  ${formatCount(matches.length, 'row')} ${why}`,
-    ...firstLines(matches, maxPairs, ({ row, line, person, conflict }) => {
+    ...firstLines(matches, maxListed, ({ row, line, person, conflict }) => {
       const where = positionText(row, line)
       const who = person === undefined ? where : `${personName(person)} (${where})`
       return `${who}: ${earlierOrderText(conflict)}`
@@ -380,7 +382,7 @@ function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   const are = rows === 1 ? 'it is' : 'they are'
   return [
     `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${are} sent as ${are}`,
-    ...firstLines(unlikely, maxPairs, unlikelyText),
+    ...firstLines(unlikely, maxListed, unlikelyText),
   ]
 }
 
@@ -406,17 +408,17 @@ function heldLines(held: Plan['held']): string[] {
         ? conflictText(conflict)
         : heldReasonTexts[conflict.reason],
   )
-  const lines = [...groups].slice(0, maxPairs).map(([what, rows]) => {
+  const lines = [...groups].slice(0, maxListed).map(([heading, rows]) => {
     const people = rows
       .slice(0, maxNamed)
       .map(({ row, line, person }) => `${personName(person)} (${positionText(row, line)})`)
     const rest = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
-    return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
+    return `    ${sanitize(heading)}\n      ${sanitize(people.join(', '))}${rest}`
   })
   return [
     `  ${formatCount(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
     ...lines,
-    ...(groups.size > maxPairs ? [`    … and ${groups.size - maxPairs} more groups`] : []),
+    ...(groups.size > maxListed ? [`    … and ${groups.size - maxListed} more groups`] : []),
   ]
 }
 
@@ -444,10 +446,10 @@ function earlierOrderText({ order, externalResult }: Conflict): string {
 
 /** Returns the head of the review of an order that an agent has planned. */
 export function plannedText({ code, made_at, expires_at, base_url, user_email, profile }: OrderPlan): string {
-  const as = profile === null ? '' : ` (profile "${profile}")`
+  const profileText = profile === null ? '' : ` (profile "${profile}")`
   return [
     `Plan ${code}, prepared by an agent on ${localTime(made_at)}, valid until ${localTime(expires_at)}.`,
-    `It is for ${base_url} as ${user_email}${as}.`,
+    `It is for ${base_url} as ${user_email}${profileText}.`,
   ].join('\n')
 }
 

@@ -378,35 +378,35 @@ tbody th small { overflow-wrap: anywhere; }
  * renders. The focus stays where it is.
  */
 const script = `
-const everyMs = 1000
+const refreshIntervalMs = 1000
 const maxEntries = 200
 const said = document.getElementById('said')
 const log = document.getElementById('log')
 
-async function post(control, body, done) {
+async function post(control, body, doneText) {
   const answer = await fetch('/_sandbox/' + control, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
   const error = answer.ok ? undefined : (await answer.json()).error
-  said.textContent = error === undefined ? done : error.message + (error.hint === undefined ? '' : ' ' + error.hint)
+  said.textContent = error === undefined ? doneText : error.message + (error.hint === undefined ? '' : ' ' + error.hint)
   await refresh()
 }
 
 async function refresh() {
-  const fresh = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html')
-  const parts = ['live', 'tables'].map((id) => [document.getElementById(id), fresh.getElementById(id)])
+  const freshPage = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html')
+  const parts = ['live', 'tables'].map((id) => [document.getElementById(id), freshPage.getElementById(id)])
   if (parts.some(([, next]) => next === null)) return
-  const focused = parts.some(([part]) => part.contains(document.activeElement)) ? document.activeElement.id : ''
+  const focusedId = parts.some(([part]) => part.contains(document.activeElement)) ? document.activeElement.id : ''
   for (const [part, next] of parts) {
     const scrolled = [...part.querySelectorAll('.overflow-auto')].map((each) => each.scrollLeft)
     part.replaceChildren(...next.childNodes)
     part.querySelectorAll('.overflow-auto').forEach((each, at) => { each.scrollLeft = scrolled[at] ?? 0 })
   }
-  if (focused !== '') (document.getElementById(focused) ?? document.getElementById('requests'))?.focus()
+  if (focusedId !== '') (document.getElementById(focusedId) ?? document.getElementById('requests'))?.focus()
   const from = Number(log.dataset.next)
-  const freshLog = fresh.getElementById('log')
+  const freshLog = freshPage.getElementById('log')
   const count = Math.min(Number(freshLog.dataset.next) - from, freshLog.children.length)
   if (count <= 0) return
   const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 8
@@ -419,14 +419,14 @@ async function refresh() {
 document.addEventListener('submit', (event) => {
   event.preventDefault()
   const form = event.target
-  const given = new FormData(form)
+  const formData = new FormData(form)
   const control = form.dataset.control
   if (control === 'advance') {
-    void post('advance', { ms: Number(given.get('minutes')) * 60000 }, 'The clock was advanced.')
+    void post('advance', { ms: Number(formData.get('minutes')) * 60000 }, 'The clock was advanced.')
   } else if (control === 'scenario') {
-    void post('inject', { scenario: given.get('scenario') }, 'The next request follows ' + given.get('scenario') + '.')
+    void post('inject', { scenario: formData.get('scenario') }, 'The next request follows ' + formData.get('scenario') + '.')
   } else if (control === 'fault') {
-    void post('inject', { on: given.get('on'), fault: JSON.parse(given.get('fault')) }, 'The fault applies to the next matching call.')
+    void post('inject', { on: formData.get('on'), fault: JSON.parse(formData.get('fault')) }, 'The fault applies to the next matching call.')
   } else {
     void post('clear-faults', {}, 'All faults are cleared.')
   }
@@ -445,7 +445,7 @@ document.addEventListener('click', (event) => {
 })
 
 for (;;) {
-  await new Promise((resolve) => setTimeout(resolve, everyMs))
+  await new Promise((resolve) => setTimeout(resolve, refreshIntervalMs))
   if (document.visibilityState === 'visible') await refresh().catch(() => { said.textContent = 'The sandbox does not answer.' })
 }
 `

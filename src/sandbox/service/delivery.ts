@@ -38,7 +38,9 @@ const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
   never: [],
 }
 
+/** Milliseconds from an event to its repetition. */
 const repeatAfterMs = 2_000
+/** Delay of the events of a request with the scenario `event-late`. */
 const lateEventMs = 60_000
 
 /** Share of events that are sent twice if the rule `repeated-events` is `sometimes`. */
@@ -61,8 +63,12 @@ export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #signingKeys = new Map<string, KeyObject>()
   readonly #stop = new AbortController()
-  /** Events of the requests that stories create, by request id; a story delivers them itself. */
+  /**
+   * Events of the requests that stories create, by request id. A story is a course of one request and the order in
+   * which its events are sent; it delivers them itself.
+   */
   readonly #eventsOfStories = new Map<string, DeliveryRecord[]>()
+  /** The events of the request that `collect` is creating; undefined at other times. */
   #eventsOfNewRequest: DeliveryRecord[] | undefined
 
   constructor(options: DeliveriesOptions) {
@@ -187,6 +193,7 @@ export class Deliveries {
     return rng.fraction('repeat', number, status) < repetitionShare
   }
 
+  /** Sends an event a second time. `copy`: the number of the copy, for its id. */
   #repeat(original: DeliveryRecord, copy: number): void {
     this.#send({
       ...original,
@@ -239,6 +246,7 @@ export class Deliveries {
     this.#options.service.commit({ does: 'delivery', delivery })
   }
 
+  /** Returns the message of the next attempt. The first `forged` attempts get a wrong signature. */
   #message(delivery: DeliveryRecord, organisation: Organisation): EventMessage {
     const { body } = delivery
     const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')

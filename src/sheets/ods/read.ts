@@ -85,7 +85,7 @@ async function readTables(archive: Archive, styles: Styles, name: string): Promi
   return tables
 }
 
-/** Reads the setting that LibreOffice stores for the document or for each of its views. */
+/** Whether zeros are hidden: a setting that LibreOffice stores for the document or for each of its views. */
 async function readHidesZeros(archive: Archive, name: string): Promise<boolean> {
   if (!archive.has('settings.xml')) return false
   let isZerosSetting = false
@@ -106,9 +106,11 @@ async function readHidesZeros(archive: Archive, name: string): Promise<boolean> 
 interface SheetEntry {
   /** Index of the table in the document, from 0. */
   number: number
+  /** Name of the file, for messages. */
   name: string
   styles: Styles
   hidesZeros: boolean
+  /** Filled while the rows are read. */
   found: SheetProperties
 }
 
@@ -149,14 +151,17 @@ class TableReader {
   readonly spaces = namespaces
   readonly rows: { row: BookRow; repetitions: number }[] = []
   readonly #entry: SheetEntry
+  /** Index of the current table in the document. */
   #table = -1
   /** Nesting of table elements; an inner table is drawn in a cell. */
   #depth = 0
   /** Nesting within an element whose text is skipped. */
   #skippedDepth = 0
+  /** Number of the current row, from 1. */
   #number = 1
   #repetitions = 1
   #row = newRow(1)
+  /** Index of the current column. */
   #column = 0
   /** Default style of the cells in each column. */
   readonly #columnStyles: string[] = []

@@ -12,6 +12,7 @@ import { type Archive, type Attributes, isPropertySet, readXml } from '../book.t
 import type { WorkbookParts } from './parts.ts'
 
 export interface CellFormat {
+  /** Code of the number format, such as `0.00`. */
   code: string
   isDate: boolean
   /** Whether the format shows texts unchanged. */
@@ -224,6 +225,7 @@ const dayMs = 86_400_000
 
 /**
  * Converts a serial number to an ISO 8601 date or time, rounded to seconds. Undefined for a number that is no date.
+ * `from1904`: the workbook counts days from 1 January 1904.
  */
 export function dateText(serial: number, from1904: boolean): string | undefined {
   // Rounding to seconds must not move a time before midnight to the next day. Only a time within 2e-8 days of midnight,

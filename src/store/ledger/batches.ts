@@ -211,7 +211,7 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
   }
 }
 
-/** Returns an order that only a results file names. */
+/** Returns an order that only a results file names: the row's external result with this number, counted from 1. */
 function matchInResults(
   externalResults: string | undefined,
   number: number,
@@ -244,8 +244,8 @@ export class Batches extends StorePart {
   /**
    * Adds the batch of a file with all of its rows, in one transaction that excludes other processes. The caller has
    * the batch's lease. A row becomes `duplicate` or `held` if it conflicts with an order of the store or with an
-   * earlier row (domain/submission/conflicts). If another process has added the same file meanwhile, nothing is added
-   * and its batch is returned.
+   * earlier row (domain/submission/conflicts). Returns undefined if the batch was added. If another process has added
+   * the same file meanwhile, nothing is added and the existing batch is returned.
    */
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
     refuseMemoryStore(this.engine.location, batch.baseUrl)
@@ -308,6 +308,7 @@ export class Batches extends StorePart {
   /** Finds a batch by its id, or by the start of an id (at least 4 characters) that only one batch has. */
   async find(id: string): Promise<Batch | undefined> {
     await this.rollbacks.noteHeads()
+    // Ids are hexadecimal, so `g` sorts after every continuation of the start of an id.
     const values = { start: id, beyond: `${id}g` }
     const found = await this.engine.run(all<SelectedBatch>(selectByIdStart, values))
     return found.length === 1 ? this.#toBatch(found[0]) : undefined

@@ -71,10 +71,10 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
   const requestId = outcome?.requestId
   const rowOfRequest =
     requestId === undefined ? undefined : yield* get<RowVersion>(selectRowOfRequest, { requestId, baseUrl })
-  const isTaken = rowOfRequest !== undefined && !(yield* removeRequest(rowOfRequest, outcomes, at))
+  const isRequestTaken = rowOfRequest !== undefined && !(yield* removeRequest(rowOfRequest, outcomes, at))
   yield* ensureAccount(account, at)
   const head = yield* get<{ number: number }>(assignNumber, { account, attemptId })
-  const recovered = recoverEntry(outcome, row, isTaken)
+  const recovered = recoverEntry(outcome, row, isRequestTaken)
   const isNamedRow = recovered === 'attempt alone' || recovered.target === 'named row'
   const key = isNamedRow ? namedRow : { batchId: attemptId, row: 1 }
   if (recovered !== 'attempt alone')
@@ -195,6 +195,7 @@ export interface ReadLog {
   file: LogFile
   entries: LogEntry[]
   notes: LogNote[]
+  /** Outcomes by the id of the attempt. */
   outcomes: ReadonlyMap<string, LogOutcome>
   isDamaged: boolean
 }
@@ -211,7 +212,7 @@ export function readLog(files: AttemptLogFiles, file: LogFile): ReadLog {
   }
 }
 
-/** Returns the highest number of each account in the logs, in any generation. */
+/** Returns the highest number of an attempt of each account in the logs, in any generation. */
 export function highestNumbers(logs: readonly ReadLog[]): { account: string; number: number }[] {
   const highest = new Map<string, number>()
   for (const { account, number } of logs.flatMap(({ entries, notes }) => [...entries, ...notes]))
@@ -219,6 +220,7 @@ export function highestNumbers(logs: readonly ReadLog[]): { account: string; num
   return [...highest].map(([account, number]) => ({ account, number }))
 }
 
+/** Returns the generations of a log's records and its header; none for a log without records. */
 const generationsIn = (log: ReadLog): string[] => {
   const records = [...log.entries, ...log.notes]
   if (records.length === 0) return []
@@ -228,7 +230,9 @@ const generationsIn = (log: ReadLog): string[] => {
 interface ExaminedStore {
   /** The key of the store's fingerprints. */
   key: string
+  /** Whether this store has to have an attempt log on this machine. */
   requiresLog: boolean
+  /** Whether a store that was closed because its log was missing may be opened again. */
   mayReopen: boolean
   /** Returns the ids of registered logs of this machine that are gone. */
   missingIn: (logs: readonly LogReport[]) => string[]
@@ -338,6 +342,7 @@ const unique = <T>(values: readonly T[] = [], more: readonly T[] = []): T[] => [
   ...new Set([...values, ...more]),
 ]
 
+/** Compares one log with the store. `key`: the key of the store's fingerprints. */
 function* compareLog(
   state: Pick<StoreFacts, 'generations'> & Pick<ExaminedLogs, 'logs'>,
   log: ReadLog,

@@ -53,7 +53,8 @@ export interface AddGuard {
 }
 
 /**
- * Finds the conflict with the highest precedence in the first new order that has one which the user has not released.
+ * Finds the first new order with a conflict that the user has not released, and returns the unreleased conflict of that
+ * order that has the highest precedence.
  */
 export function* findConflictOfNew(
   matching: Matching,
@@ -98,7 +99,7 @@ interface RowToCompare extends ComparableRow, Partial<SharingFlags> {
 
 /** A row of the store, with the data that an attempt is made from. */
 export interface StoredRow extends RowToCompare, RowVersion {
-  /** Undefined if it is damaged or was erased. */
+  /** The bytes of the request; undefined if they are damaged or were erased. */
   body: Uint8Array | undefined
   bodySha256: string
   /** The physical address of the row (ctid or rowid); valid until the end of the transaction that locked the row. */
@@ -232,7 +233,8 @@ export const selectSharingFlags = `SELECT ${sharingColumns((column) => `:${field
 
 /**
  * The orders that duplicate and held rows of a batch conflict with, with their current state; also for rows that were
- * cancelled because they repeat another order.
+ * cancelled because they repeat another order. `count`: the number of rows; `repeats`: the number of them whose order
+ * another row of the batch has or repeats; `first` and `last`: when the first and the last of the orders were sent.
  */
 export const selectConflicts = `
 SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for, CAST((s.state = 'cancelled') AS integer) AS is_cancelled,
@@ -248,6 +250,7 @@ GROUP BY s.state, s.held_for, ${matchesExternalResult}, m.state, m.request_statu
 
 export const selectPackageRelations = 'SELECT service, package_id, successor_id, how FROM joined_packages'
 
+/** `same` is 1 if a user confirmed that the two URLs are one service, and 0 if they are two. */
 const selectServiceRelations = 'SELECT one, other, same FROM joined_services'
 
 /** A release applies in both directions, because the user has confirmed that the rows are two different people. */
@@ -281,10 +284,13 @@ export function* recordPackageRelation(
 /** States from which a row is compared again. */
 type RecomparedState = 'held' | 'duplicate' | 'rejected'
 
+/** The columns of `sharingColumns`. */
 interface SharingFlags {
+  /** Whether another row of the store has the same person, e-mail or phone. */
   isShared: 0 | 1
   /** Whether the row shares a fingerprint with a request that no row ordered. */
   unmatched: 0 | 1
+  /** The number and the batch id of a damaged row, separated by a space. */
   damaged: string | undefined
 }
 
@@ -363,7 +369,7 @@ export class Matching {
 
   /**
    * Compares a row again and records the result. Returns the row's state afterwards; a row that is no longer in the
-   * state `from` is not changed.
+   * state `from` is not changed. `at` is the time of the change in milliseconds.
    */
   *compareAgain(key: RowId, from: RecomparedState, at: number): Work<SubmissionState> {
     const lockedRow = yield* this.lockRow(key)
@@ -441,8 +447,8 @@ export type NamedOrder = Pick<NewBatch, 'baseUrl'> & { packageId: number; recipi
 
 /**
  * Finds, for each order, the last order of a person with the same full name but another e-mail and phone, under the
- * same package and service. Such a person is only mentioned. The function that is returned gives the time of that
- * order.
+ * same package and service. Such an order is no conflict and is only mentioned to the user. Returns a function that
+ * returns the time of that order in milliseconds.
  */
 export function* findNamesakes(
   { fingerprint }: StoreKey,
@@ -474,14 +480,15 @@ type Namesake = Record<'namePrint' | 'baseUrl', string> &
   Pick<StoredFingerprints, 'emailPrint' | 'phonePrint'>
 
 /**
- * If at least this number of orders have the same phone, they are selected once for the whole file, and found
- * by their names.
+ * If at least this number of orders have the same phone, they are selected once for the whole file, and the candidates
+ * of a row are found among them by the person's name.
  */
 const minPhoneGroupSize = 50
 
 /** Orders with one phone. */
 interface PhoneGroup {
   orders: StoredOrder[]
+  /** Finds positions in `orders` by the person's name. */
   sharers: PhoneSharers
 }
 

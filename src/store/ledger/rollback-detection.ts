@@ -60,9 +60,11 @@ export class RollbackDetection {
   readonly #parts: RollbackParts
   /** The log to which this machine appends. */
   #ownLog: AttemptLog | undefined
-  /** The newest attempts that this process recorded, if it has no log. */
+  /** The head of each account (its newest attempt), if this process has no log. */
   #heads: KnownHeads = new Map()
+  /** Data that each claim has to match; undefined before the first comparison and after a claim that failed. */
   #session: Pick<FenceRequirement, 'generation' | 'session' | 'isReplicated'> | undefined
+  /** The comparison that is running. */
   #beginning: Promise<void> | undefined
   /** Whether this process had a log after the last comparison: a log that is gone since then is missing. */
   #hasLog = false
@@ -341,6 +343,9 @@ export class RollbackDetection {
     this.#session = { generation: state.generations.current, session, isReplicated }
   }
 
+  /**
+   * Whether the store and the headers and heads of the logs agree. If not, `examine` compares all logs completely.
+   */
   #isUnchanged(state: StoreState, otherLogs: readonly LogFile[]): boolean {
     const { engine, files, key } = this.#parts
     const ownLog = this.#ownLog

@@ -110,8 +110,9 @@ export interface SingleRun {
 }
 
 /**
- * Sends a single order, which is a batch of one row, in the same way; the run ends with its first outcome. Throws as
- * `sendPendingRows` does. `attemptId`: the earlier attempt of an order that a user has decided to send again.
+ * Sends a single order, which is a batch of one row. The steps and errors are those of `sendPendingRows`, except that
+ * the run ends with its first outcome. `attemptId`: the earlier attempt of an order that a user has decided to send
+ * again.
  */
 export async function runSingle(
   ports: OrderServices,
@@ -131,7 +132,7 @@ class Run {
   readonly #batchId: string
   readonly #limits: RunLimits
   #counters = initialCounters
-  #attempts = 0
+  #attemptCount = 0
   /** The row of a single order, which is not read from the store again. */
   single: RowVersion
   outcome: Outcome | undefined
@@ -153,7 +154,7 @@ class Run {
         const current = journaled ?? (await this.#claimNextRow())
         if ('kind' in current) return current
         const { row, attempt } = current
-        this.#attempts += 1
+        this.#attemptCount += 1
         this.single = { ...this.single, attemptId: attempt.attemptId }
         if (journaled !== undefined && this.#ports.signal?.aborted)
           return await this.#returnToPending(attempt)
@@ -170,7 +171,7 @@ class Run {
       }
     } catch (error) {
       if (error instanceof IoError || error instanceof InternalError) {
-        if (this.#attempts > 0)
+        if (this.#attemptCount > 0)
           error.hint = error.hint?.replace(/^Nothing was sent\b/, 'Nothing more was sent')
         throw error
       }
@@ -334,7 +335,7 @@ class Run {
         return { kind: 'halted', error: step.error }
       case 'wait':
         await clock.sleep(step.waitMs, signal)
-        if (this.#limits.isSingle === true) onEvent?.({ name: 'retrying', attempt: this.#attempts + 1 })
+        if (this.#limits.isSingle === true) onEvent?.({ name: 'retrying', attempt: this.#attemptCount + 1 })
         return undefined
       case 'find common error': {
         const error = await this.#findCommonError(step, row)
@@ -404,8 +405,9 @@ class Run {
   }
 }
 
-const firstPauseMs = 5_000
-const maxPauseMs = 60_000
+/** The pauses after the first failed health check, and at most: each is twice as long as the one before. */
+const firstHealthPauseMs = 5_000
+const maxHealthPauseMs = 60_000
 
 /**
  * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one row"
@@ -415,7 +417,7 @@ const maxPauseMs = 60_000
 async function waitUntilHealthy(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
+  for (let pauseMs = firstHealthPauseMs; ; pauseMs = Math.min(maxHealthPauseMs, pauseMs * 2)) {
     const error = await findHealthError()
     if (error === undefined) return undefined
     signal?.throwIfAborted()

@@ -120,7 +120,7 @@ export async function startBatch(
 }
 
 /**
- * Returns the result of a run. `before`: the number of rows that were accepted before it. `acceptedRows`: the rows that
+ * Returns the result of a run. `before`: the number of rows that were accepted before it. `accepted`: the rows that
  * this process ordered, at most one more than may be named. People are named only if this process alone ordered in the
  * run, and if there are at most `maxNamed` of them.
  */
@@ -325,15 +325,15 @@ async function describeLeftOut(
   batch: Batch,
   describeRow: NonNullable<RunBatchOptions['describeRow']>,
 ): Promise<string | undefined> {
-  const named: string[] = []
+  const descriptions: string[] = []
   let count = 0
   for await (const row of batches.rows(batch.id, { states: ['cancelled'] })) {
     if (repeatedOrderKey(row) !== undefined) continue
     count += 1
-    if (count <= maxNamed) named.push(await describeRow(row, batch))
+    if (count <= maxNamed) descriptions.push(await describeRow(row, batch))
   }
   const more = count > maxNamed ? ` and ${count - maxNamed} more` : ''
-  return count === 0 ? undefined : `${named.join(', ')}${more}`
+  return count === 0 ? undefined : `${descriptions.join(', ')}${more}`
 }
 
 /**

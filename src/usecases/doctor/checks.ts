@@ -195,12 +195,12 @@ async function checkRetention({
   const expired = (await storeExists(await findStoreLocation()))
     ? await purgeExpired(await openServices(...purgeServices, 'clock'), retention, true)
     : undefined
-  const due = expired === undefined ? 0 : expired.rows + expired.events + expired.drafts
+  const dueCount = expired === undefined ? 0 : expired.rows + expired.events + expired.drafts
   const message = `personal data is kept for ${text}`
-  if (due === 0) return { message: `${message}; nothing is older` }
+  if (dueCount === 0) return { message: `${message}; nothing is older` }
   return {
     level: 'warn',
-    message: `${message}; ${formatCount(due, 'row, event or draft', 'rows, events or drafts')} ${due === 1 ? 'is' : 'are'} older`,
+    message: `${message}; ${formatCount(dueCount, 'row, event or draft', 'rows, events or drafts')} ${dueCount === 1 ? 'is' : 'are'} older`,
     hint: 'Remove them with: refcheck store purge',
   }
 }

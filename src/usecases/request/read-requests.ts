@@ -240,8 +240,8 @@ export async function addListedReasons<Row extends { request_id: string | null; 
 }
 
 /**
- * Returns the id of the request in this store that starts with `start`; with `baseUrl`, only of this service. Throws
- * NotFoundError if there is none, and UsageError with the list if there are several.
+ * Returns the id of the request in this store that starts with `requestStart`; with `baseUrl`, only of this service.
+ * Throws NotFoundError if there is none, and UsageError with the list if there are several.
  */
 export async function findRequestId(
   { ledger, inbox }: { ledger: Pick<Ledger, 'list'>; inbox: Pick<Inbox, 'listUnmatchedIds'> },
@@ -281,10 +281,10 @@ export async function findRequestId(
 }
 
 /**
- * Returns the id of the request of this service for a person: `text` is the e-mail or words of the name. Of several
- * orders it is the only one with this whole name, or else the one that the user chooses. Throws NotFoundError if there
- * is none or its outcome is unknown, and UsageError with the list if there are several and no `prompter`.
- * `commandFor`: the command of the user with an id instead of `text`.
+ * Returns the id of the request of this service for a person: `text` is the e-mail or words of the name. If several
+ * orders match, the only one whose whole name is `text` is used, or else the one that the user chooses. Throws
+ * NotFoundError if there is none or its outcome is unknown, and UsageError with the list if there are several and no
+ * `prompter`. `commandFor`: the command of the user with an id instead of `text`.
  */
 export async function findRequestOfPerson(
   { ledger, packageNames }: Pick<Services, 'packageNames'> & { ledger: Pick<Ledger, 'list'> },
@@ -367,7 +367,7 @@ function hasNameOrEmail({ first_name: first, last_name: last, email }: Recipient
 const isWholeName = ({ first_name: first, last_name: last }: Recipient, text: string): boolean =>
   wordsOf(`${first} ${last}`).join(' ') === wordsOf(text).join(' ')
 
-/** Returns the rows of this service that have a request. Another service may use the same id. */
+/** Returns the rows with the request of this id at this service. Another service may use the same id. */
 export async function findRowsOfRequest(
   { api, ledger }: { api: Pick<Api, 'baseUrl'>; ledger: Pick<Ledger, 'list'> },
   requestId: string,

@@ -132,12 +132,13 @@ function chooseProfileName(
 function hostLabel(baseUrl: string): string {
   if (isLoopbackUrl(baseUrl)) return 'local'
   const { hostname } = new URL(baseUrl)
-  const address = /^[\d.]+$|^\[/.test(hostname)
-  const label = address ? hostname : (hostname.split('.')[0] ?? '')
+  const isAddress = /^[\d.]+$|^\[/.test(hostname)
+  const label = isAddress ? hostname : (hostname.split('.')[0] ?? '')
   const safeLabel = label.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '')
   return safeLabel.slice(0, 48) || 'service'
 }
 
+/** Returns the names of the other profiles of the same service whose stored key is another one. */
 async function findProfilesWithOtherKeys(
   name: string,
   { baseUrl, apiKey }: Credentials,
@@ -283,15 +284,15 @@ function requireComplete(
 }
 
 /**
- * Asks for the base URL, before anything else, until the service responds there. `typed`: a value that was refused
+ * Asks for the base URL, before anything else, until the service responds there. `refusedUrl`: the URL that was refused
  * before.
  */
 async function askBaseUrl(
   prompter: Prompter,
-  typed: string | undefined,
+  refusedUrl: string | undefined,
   { requireReachable, onRefused }: AskSources,
 ): Promise<string> {
-  for (let initial = typed; ;) {
+  for (let initial = refusedUrl; ;) {
     const text = await prompter.text({
       message: 'Base URL of the service',
       help: 'https://…, as given to you by the provider',
@@ -318,9 +319,9 @@ async function askKey(prompter: Prompter): Promise<string> {
 async function askEmail(
   prompter: Prompter,
   connection: Parameters<typeof listLoginEmails>[0],
-  typed: string | undefined,
+  refusedEmail: string | undefined,
 ): Promise<string> {
-  const offeredEmails = typed === undefined ? await listLoginEmails(connection) : []
+  const offeredEmails = refusedEmail === undefined ? await listLoginEmails(connection) : []
   const otherChoice = ''
   if (offeredEmails.length > 0) {
     const chosen = await prompter.select({
@@ -335,7 +336,7 @@ async function askEmail(
   const text = await prompter.text({
     message: 'User e-mail',
     help: 'of an active user of the organisation, who is recorded as the requester',
-    initial: typed,
+    initial: refusedEmail,
     check: problemOf(checkEmail),
   })
   return checkEmail(text)

@@ -33,7 +33,7 @@ interface ListenPlan {
   onRefused: (why: string) => void
   /** Called when another process has locked the store. `message`: what is delayed and tried again. */
   onDelayed: (message: string, error: Error) => void
-  /** See `RelayOptions`. */
+  /** The number of refused attempts after which an event is dropped; undefined for no limit. */
   maxAttempts: number | undefined
   onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
 }
@@ -51,6 +51,7 @@ export interface RunningReceiver {
 const requestTimeoutMs = 10_000
 const idleTimeoutMs = 5_000
 const maxBytes = 1024 * 1024
+/** A process without the forwarding lease tries to acquire it at this interval. */
 const takeoverCheckMs = 5_000
 
 /** Starts a receiver, and a relay that forwards its events. */
@@ -246,6 +247,7 @@ interface RelayOptions {
   onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
 }
 
+/** The greatest number of events that are forwarded at the same time. */
 const maxConcurrent = 8
 
 /** Other processes add events to the inbox too, so it is polled at least this often. */
@@ -282,7 +284,7 @@ export class Relay {
       // Checked after the query, since a lost lease shows only when the connection is used.
       if (lease?.isLost?.() === true) return 'lost'
       const results = await Promise.allSettled(dueEvents.map((event) => this.#forwardEvent(event)))
-      const rejectedResult = results.find((end) => end.status === 'rejected')
+      const rejectedResult = results.find((result) => result.status === 'rejected')
       if (rejectedResult !== undefined) throw rejectedResult.reason
       if (dueEvents.length > 0) continue
       const nextDueTime = await inbox.findNextDueTime()

@@ -14,7 +14,7 @@ export interface ReceiverCase {
   title: string
   /** The sentence of the API document that the case tests. */
   rule: string
-  /** The options that the user has to give so that the case can be judged. */
+  /** What the user has to give: `stored`, how to read stored events; `restart`, also how to start the receiver. */
   needs?: 'stored' | 'restart'
   run(test: CaseRun): Promise<void>
 }
@@ -549,8 +549,8 @@ async function checkConstantTime(test: CaseRun): Promise<void> {
     const wrongLast = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
     const wrongFirst = `${good.startsWith('0') ? '1' : '0'}${good.slice(1)}`
     const replies: Reply[] = []
-    const isLastFirst = test.randomBoolean()
-    for (const signature of isLastFirst ? [wrongLast, wrongFirst] : [wrongFirst, wrongLast]) {
+    const sendsWrongLastFirst = test.randomBoolean()
+    for (const signature of sendsWrongLastFirst ? [wrongLast, wrongFirst] : [wrongFirst, wrongLast]) {
       const reply = await test.post(test.signedDelivery(body, { signatures: [signature] }))
       if (reply.status === null || isAccepted(reply))
         return test.leaveUnjudged('it accepts forged signatures, or stopped answering')
@@ -558,7 +558,7 @@ async function checkConstantTime(test: CaseRun): Promise<void> {
     }
     const [firstMs = 0, secondMs = 0] = replies.map(({ milliseconds }) => milliseconds)
     spentMs += firstMs + secondMs
-    pairs.push(isLastFirst ? [firstMs, secondMs] : [secondMs, firstMs])
+    pairs.push(sendsWrongLastFirst ? [firstMs, secondMs] : [secondMs, firstMs])
   }
   const slowerCount = pairs.filter(([one, other]) => one > other).length
   const result = `a signature that is wrong only in its last character was refused later than one that is wrong in its first in ${slowerCount} of ${pairs.length} pairs`
@@ -576,6 +576,7 @@ function forgedCase(run: (test: CaseRun, body: string) => Promise<void>): Pick<R
   return { rule: rules.signature, run: (test) => run(test, test.event()) }
 }
 
+/** Returns a run that posts an event with its signature changed by `change`; the receiver has to refuse it. */
 function refuseAltered(change: (good: string) => string, level: Level = 'must') {
   return async (test: CaseRun, body: string): Promise<void> => {
     await test.refuse(test.signedDelivery(body, { signatures: [change(test.sign(body))] }), '', level)
