@@ -25,6 +25,7 @@ export interface RunCounters {
   readonly sent: number
   readonly consecutiveUnknowns: number
   readonly consecutiveUnsent: number
+  /** The latest rejections in succession with the same message. */
   readonly refusals: { readonly message: string; readonly count: number }
   /** Milliseconds that the run waited for 429s, the quota and an unreachable service. */
   readonly waitedMs: number
@@ -219,6 +220,7 @@ export type RunEvent =
     }
   /** The health check failed. It is repeated after `seconds`, and nothing is sent before it succeeds. */
   | { name: 'outage'; reason: string; seconds: number }
+  /** The health check succeeded, and the run continues. */
   | { name: 'well' }
 
 export interface RunLimits {
@@ -279,6 +281,7 @@ type QueuedStep =
   | { kind: 'run' }
   /** Nothing is left that a worker can do. */
   | { kind: 'done' }
+  /** The batch is not run before this time. */
   | { kind: 'rest'; untilMs: number }
   /** The user has to act first. */
   | { kind: 'wait' }
@@ -369,10 +372,13 @@ export function notConfirmedError({ id, userEmail }: Pick<Batch, 'id' | 'userEma
 
 /** An event to report while a file is read and ordered, and while its results are written. */
 export type BatchEvent =
+  /** How the file was read is saved under the name `mapping` (--save-mapping). */
   | { name: 'mapping-kept'; mapping: string }
-  /** The columns that the user confirmed for this header were saved, or were used again. */
+  /** The columns that the user confirmed are saved for files with the same header. */
   | { name: 'columns-saved' }
+  /** The columns that the user confirmed for an earlier file are used; `text` describes them. */
   | { name: 'columns-agreed-before'; text: string }
+  /** No results file can be written to this folder. */
   | { name: 'no-results-folder'; folder: string }
   /** --allow-duplicate was given for a file that is a batch already. */
   | { name: 'duplicates-too-late'; batchId: string }
@@ -389,6 +395,7 @@ export type BatchEvent =
   | { name: 'look-lost'; file: string; appearance: Pick<SheetAppearance, 'lost' | 'otherSheets'> }
   /** Rows that were hidden or struck through, and are not in the written file. */
   | { name: 'rows-left-out'; file: string; rows: number }
+  /** The user is asked to confirm that a row with an unknown outcome is sent again; `who` describes the row. */
   | { name: 'may-order-again'; who: string }
   /** Requests that were not ordered with this store, for people who were ordered with it. */
   | { name: 'second-orders'; found: readonly SecondOrder[] }

@@ -61,26 +61,26 @@ export function resultText(
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
     return unfinishedText(name, counts, ordered)
   const total = counts.total - ordered.repeats.all
-  const earlier = ordered.count - ordered.repeats.ordered
-  const done = counts.accepted + earlier
+  const orderedEarlier = ordered.count - ordered.repeats.ordered
+  const orderedCount = counts.accepted + orderedEarlier
   const file = sanitize(name)
   const failed = failedText(ordered)
   const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined) {
     const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: ordered.leftOut }
     const others = [sanitize(leftOut ?? ''), othersText(otherCounts, ordered)].filter((each) => each !== '')
-    return `${mark}${peopleText(done, total, file)}${failed}; left out: ${others.join(', ')}`
+    return `${mark}${peopleText(orderedCount, total, file)}${failed}; left out: ${others.join(', ')}`
   }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
   if (orderedInThisRun === 0)
     return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`
-  if (orderedInThisRun === done) return head
-  const when = (earlier === done - orderedInThisRun ? timeText(ordered) : '') + failed
+  if (orderedInThisRun === orderedCount) return head
+  const when = (orderedEarlier === orderedCount - orderedInThisRun ? timeText(ordered) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
   return [
     head,
     `   ${orderedInThisRun} now${names === '' ? '' : `: ${names}`}`,
-    `   ${done - orderedInThisRun} before${when}`,
+    `   ${orderedCount - orderedInThisRun} before${when}`,
   ].join('\n')
 }
 
@@ -90,12 +90,12 @@ export function resultText(
  */
 export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
   const others = othersText(counts, ordered)
-  const done = peopleText(
+  const orderedText = peopleText(
     counts.accepted + ordered.count - ordered.repeats.ordered + ordered.orderedAgain,
     counts.total - ordered.repeats.all,
     sanitize(name),
   )
-  return [done, others].filter((part) => part !== '').join('; ') + failedText(ordered)
+  return [orderedText, others].filter((part) => part !== '').join('; ') + failedText(ordered)
 }
 
 /** Returns `; the request of 1 was CANCELLED`, or '' if no request was cancelled or ended in ERROR. */
@@ -133,8 +133,8 @@ function timeText({ first, last }: BatchResult['ordered']): string {
   return from === to ? `, on ${to}` : `, from ${from} to ${to}`
 }
 
-function peopleText(done: number, total: number, file: string): string {
-  return `${done} of ${formatCount(total, 'person', 'people')} in ${file} ${done === 1 || total === 1 ? 'is' : 'are'} ordered`
+function peopleText(orderedCount: number, total: number, file: string): string {
+  return `${orderedCount} of ${formatCount(total, 'person', 'people')} in ${file} ${orderedCount === 1 || total === 1 ? 'is' : 'are'} ordered`
 }
 
 /** Shows the status of a batch. `stopped`: the rows that were not sent because they conflict with earlier orders. */
@@ -200,7 +200,10 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
   }
 }
 
-/** Shows the rows of a batch. The maps are by row. `names`: the names of the people, for a list on a terminal. */
+/**
+ * Shows the rows of a batch. The keys of both maps are row numbers. `names`: the names of the people, for a list on a
+ * terminal.
+ */
 export function batchRowsView(
   rows: readonly PrintedRow[],
   heldReasons: ReadonlyMap<number, string>,
@@ -312,7 +315,7 @@ export function continuedBatchText(
   file: string,
 ): string {
   const who = file === name ? `${name} is batch ${id}` : `${file} is the same file as ${name}, batch ${id}`
-  // How many of its people are ordered follows, and includes orders of other batches.
+  // A later line of the output states how many people are ordered, including by other batches.
   if (counts.pending === 0) return `${who}: nothing left to send.`
   const pending = formatCount(counts.pending, 'row is', 'rows are')
   return `${who}: ${counts.accepted} of ${counts.total} accepted, ${pending} left to send.`
@@ -483,7 +486,7 @@ const maxGroups = 5
 export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
   const counts = statusesInOrder(Object.entries(statuses))
   // The reason for the halt is left out, because `statusView` shows it.
-  const needs = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
+  const attentionItems = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
   return {
     json: { ...(statusView.json as object), statuses, checks, attention },
     text: (terminal) => {
@@ -494,13 +497,17 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
         statusView.text(terminal),
         ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
         ...checkLines(checks, sum(Object.values(statuses))),
-        ...(needs.length === 0
+        ...(attentionItems.length === 0
           ? []
           : [
               '',
               styled(terminal, 'bold', 'Needs a person'),
               ...indentAll(
-                attentionLines(needs, terminal, terminal.columns === undefined ? undefined : maxGroups),
+                attentionLines(
+                  attentionItems,
+                  terminal,
+                  terminal.columns === undefined ? undefined : maxGroups,
+                ),
               ),
             ]),
       ].join('\n')
