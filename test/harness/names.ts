@@ -93,6 +93,8 @@ function fromNoon(text: string, startedAt: number): string {
 /** Replaces an id by its name. In a column of a table the name is padded to the width of the id. */
 function replaceId(text: string, id: string, name: string): string {
   if (id === name) return text
+  // The digits of a port may be part of a phone.
+  if (/^\d+$/.test(id)) return text.replaceAll(new RegExp(`(?<!\\d)${id}(?!\\d)`, 'g'), name)
   const whole = text.replaceAll(`${id}  `, `${name.padEnd(id.length)}  `).replaceAll(id, name)
   return id.length === 36 ? whole.replaceAll(new RegExp(`\\b${id.slice(0, 8)}\\b`, 'g'), `${name}…`) : whole
 }
