@@ -149,8 +149,11 @@ test('the columns that an agent mapped or ignored are shown before the question'
     (_, at) => `Ann${at},One,work${at}@example.com,+614000000${at + 10},home${at}@example.com\n`,
   )
   here.write('people.csv', `first_name,last_name,email,phone,home_email\n${people.join('')}`)
-  const chosen = '--map home_email=email --ignore email --map first_name=last_name --map last_name=first_name'
-  const { stdout } = await here.type(`batch plan people.csv --package 102 --json --header-row 1 ${chosen}`)
+  const mappingFlags =
+    '--map home_email=email --ignore email --map first_name=last_name --map last_name=first_name'
+  const { stdout } = await here.type(
+    `batch plan people.csv --package 102 --json --header-row 1 ${mappingFlags}`,
+  )
   const plan = await addAgentPlan(here, { kind: 'batch', plan: stdout, rows: null })
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: declineOrder })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
@@ -181,7 +184,7 @@ function createPeoplePlan(here: Session, rows: string, packageId = 102): Promise
   return addAgentPlan(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
 }
 
-/** A title that is longer than the maximum of a shown answer. The fields after it still have to be shown. */
+/** A title that is longer than an answer may be on the screen. The fields after it still have to be shown. */
 const longTitle = `Nurse ${'of many wards '.repeat(30)}and the last`
 const checks = [
   { code: 'reference', fields: { position_title: longTitle } },

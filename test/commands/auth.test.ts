@@ -8,14 +8,14 @@ import { type Session, session } from '../harness/session.ts'
 
 const owner = 'olive.owner@example.com'
 
-const loginAt = (url: string, email = owner): string =>
+const createLoginLine = (url: string, email = owner): string =>
   `auth login --base-url ${url} --email '${email}' --with-key`
 
 /** Starts a session without service variables in the environment, and logs in. */
 async function loggedInSession(): Promise<Session & { apiKey: string; login: string }> {
   const here = await session({ newcomer: true })
   const { apiKey } = here.sandbox.credentials
-  const login = loginAt(here.url)
+  const login = createLoginLine(here.url)
   expect((await here.type(login, { stdin: `${apiKey}\n` })).code).toBe(0)
   return { ...here, apiKey, login }
 }
@@ -23,7 +23,7 @@ async function loggedInSession(): Promise<Session & { apiKey: string; login: str
 test('auth login stores the key from stdin in a file of this account; later commands need no environment variables', async () => {
   const { type, url, folder, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
-  const login = await type(loginAt(url), { stdin: apiKey })
+  const login = await type(createLoginLine(url), { stdin: apiKey })
   expect(`${login.stdout}${login.stderr}`).not.toContain(apiKey)
   expect(login).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
@@ -145,7 +145,7 @@ test('auth login offers the e-mails of the organisation if a stored profile work
 test('credentials that are invalid, or that the service refuses, are not saved', async () => {
   const { type, url, folder, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
-  expect(await type(loginAt(url), { stdin: 'abc' })).toMatchInlineSnapshot(`
+  expect(await type(createLoginLine(url), { stdin: 'abc' })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
     abc
     EOF
@@ -153,7 +153,8 @@ test('credentials that are invalid, or that the service refuses, are not saved',
     2> Copy it again from the organisation settings: 32 characters, with nothing before or after.
     exit 2
   `)
-  expect(await type(loginAt(url), { stdin: `${'x'.repeat(15)} ${'x'.repeat(16)}` })).toMatchInlineSnapshot(`
+  expect(await type(createLoginLine(url), { stdin: `${'x'.repeat(15)} ${'x'.repeat(16)}` }))
+    .toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
     xxxxxxxxxxxxxxx xxxxxxxxxxxxxxxx
     EOF
@@ -161,7 +162,7 @@ test('credentials that are invalid, or that the service refuses, are not saved',
     2> Copy it again from the organisation settings: 32 characters, with nothing before or after.
     exit 2
   `)
-  expect(await type(loginAt(url), { stdin: 'x'.repeat(32) })).toMatchInlineSnapshot(`
+  expect(await type(createLoginLine(url), { stdin: 'x'.repeat(32) })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
     EOF
@@ -169,7 +170,8 @@ test('credentials that are invalid, or that the service refuses, are not saved',
     2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
-  expect(await type(loginAt(url, 'stan.stranger@example.net'), { stdin: apiKey })).toMatchInlineSnapshot(`
+  expect(await type(createLoginLine(url, 'stan.stranger@example.net'), { stdin: apiKey }))
+    .toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'stan.stranger@example.net' --with-key <<EOF
     API_KEY
     EOF
@@ -177,7 +179,8 @@ test('credentials that are invalid, or that the service refuses, are not saved',
     2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
   `)
-  expect(await type(loginAt(url, 'ivy.inactive@example.com'), { stdin: apiKey })).toMatchInlineSnapshot(`
+  expect(await type(createLoginLine(url, 'ivy.inactive@example.com'), { stdin: apiKey }))
+    .toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'ivy.inactive@example.com' --with-key <<EOF
     API_KEY
     EOF
@@ -185,7 +188,7 @@ test('credentials that are invalid, or that the service refuses, are not saved',
     2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
   `)
-  expect(await type(loginAt(url, 'nobody'), { stdin: apiKey })).toMatchInlineSnapshot(`
+  expect(await type(createLoginLine(url, 'nobody'), { stdin: apiKey })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'nobody' --with-key <<EOF
     API_KEY
     EOF

@@ -7,8 +7,8 @@ import { type Session, session } from '../harness/session.ts'
 import { writeEvents } from '../harness/unknown-row.ts'
 
 /**
- * How the provider's answer about an order with an unknown outcome is recorded, and events that nearly match are shown.
- * 0.1.0 could not record an id, offered only the command that ordered again, and reported near matches as "nothing proves it".
+ * These tests record the provider's answer about an order with an unknown outcome, and show events that nearly match it.
+ * Version 0.1.0 could not record an id, offered only the command that ordered again, and reported near matches as "nothing proves it".
  */
 
 const minute = 60_000
@@ -26,7 +26,7 @@ async function createUnknownRow(here: Session, tag = '+cut-after', clock = here.
 }
 
 describe('the provider has the request (--request-id)', () => {
-  test('its id is read once and recorded at once, in the results file too, and nothing is sent', async () => {
+  test('the request is read once and its id recorded at once, in the results file too, and nothing is sent', async () => {
     const here = await session()
     const { id, requestId } = await createUnknownRow(here)
     const before = here.calls().length
@@ -47,8 +47,8 @@ describe('the provider has the request (--request-id)', () => {
     const { id } = await createUnknownRow(here)
     const [other] = here.sandbox.requests()
     const command = `batch reconcile ${id} --row 2 --request-id`
-    const held = await here.type(`${command} ${other?.request_id} --json`)
-    expect([held.code, held.json()]).toMatchObject([2, { error: { code: 'duplicate' } }])
+    const refused = await here.type(`${command} ${other?.request_id} --json`)
+    expect([refused.code, refused.json()]).toMatchObject([2, { error: { code: 'duplicate' } }])
     const otherStore = { REFCHECK_STORE: ':memory:' }
     const person = '--first-name Ben --last-name Other --email ben@example.com --phone +61400000099'
     await here.type(`request create --package 102 ${person} --yes`, { env: otherStore })
@@ -69,10 +69,10 @@ describe('the provider has the request (--request-id)', () => {
       2> Nothing was recorded. A person has to confirm it on a terminal: refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
       exit 2
     `)
-    const no = [{ ask: /Record this request for Ana Row2 \(line 3\)\?/, confirm: false }]
-    expect((await here.type(command, { answers: no })).code).toBe(2)
-    const yes = [{ ask: /Different: created outside the time of the attempt/, confirm: true }]
-    expect((await here.type(command, { answers: yes })).code).toBe(0)
+    const declined = [{ ask: /Record this request for Ana Row2 \(line 3\)\?/, confirm: false }]
+    expect((await here.type(command, { answers: declined })).code).toBe(2)
+    const confirmed = [{ ask: /Different: created outside the time of the attempt/, confirm: true }]
+    expect((await here.type(command, { answers: confirmed })).code).toBe(0)
     expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { accepted: 2 } })
   })
 
@@ -282,11 +282,11 @@ describe('a batch that another key or user continues', () => {
     here.sandbox.applySwitch('deactivate-user')
     const resume = `batch resume ${batch_id} --yes`
     expect((await here.type(resume, { env: colleague(here) })).code).toBe(2)
-    const no = [{ ask: /Have they left it/, confirm: false }]
-    expect((await here.type(resume, { env: colleague(here), answers: no })).code).toBe(2)
+    const declined = [{ ask: /Have they left it/, confirm: false }]
+    expect((await here.type(resume, { env: colleague(here), answers: declined })).code).toBe(2)
     expect(here.ordered()).toEqual([])
-    const yes = [{ ask: /Have they left it, and are its rows to be ordered as/, confirm: true }]
-    expect((await here.type(resume, { env: colleague(here), answers: yes })).code).toBe(0)
+    const confirmed = [{ ask: /Have they left it, and are its rows to be ordered as/, confirm: true }]
+    expect((await here.type(resume, { env: colleague(here), answers: confirmed })).code).toBe(0)
     expect(here.ordered()).toEqual(emails(2))
   })
 })

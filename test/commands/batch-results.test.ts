@@ -284,7 +284,7 @@ test('results of a file that was fixed and run again have the request ids of the
 
 test('commands that change rows without a run write the results file too, unless a later batch uses it', async () => {
   const { type, folder, read, clock } = await session()
-  const states = () =>
+  const readStates = () =>
     read('people.results.csv')
       .trim()
       .split('\n')
@@ -292,13 +292,13 @@ test('commands that change rows without a run write the results file too, unless
       .map((line) => line.split(',').slice(4, 6).join(' ').trim())
   peopleFile(folder, emails(4))
   const first = (await type(`${run} --max 1 --json`)).json() as { batch_id: string }
-  expect(states().slice(1)).toEqual(['pending', 'pending', 'pending'])
+  expect(readStates().slice(1)).toEqual(['pending', 'pending', 'pending'])
   await type(`batch cancel ${first.batch_id} --row 4`)
-  expect(states().slice(1)).toEqual(['pending', 'pending', 'cancelled'])
+  expect(readStates().slice(1)).toEqual(['pending', 'pending', 'cancelled'])
   await type(`batch cancel ${first.batch_id} --row 3 --row 4`)
-  expect(states().slice(1)).toEqual(['pending', 'cancelled', 'cancelled'])
+  expect(readStates().slice(1)).toEqual(['pending', 'cancelled', 'cancelled'])
   await type(`batch cancel ${first.batch_id} --yes`)
-  expect(states().slice(1)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  expect(readStates().slice(1)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   await clock.advance(60_000)
   await type(`${run} --again`)
   const laterResults = read('people.results.csv')

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-const simple = 'first_name,last_name,email,phone'
+const header = 'first_name,last_name,email,phone'
 const validate = 'batch validate people.csv --package 102'
 
 test('batch validate reports row, column, value and problem of invalid cells, and sends nothing', async () => {
   const { type, write, calls } = await session()
-  write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001\n`)
+  write('people.csv', `${header}\nAna,Silva,ana@example.com,+61400000001\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 1 row, 1 valid
@@ -33,7 +33,7 @@ test('batch validate reports row, column, value and problem of invalid cells, an
     exit 0
   `)
   const rows = ['Ana,Silva,ana@example.com,+61400000001', 'Bo,,bo@example,0400 000 002']
-  write('people.csv', `${simple}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 2 rows, 1 valid, 1 invalid
@@ -102,8 +102,8 @@ test('batch validate reports row, column, value and problem of invalid cells, an
 test('batch validate reads rows from stdin, as JSON Lines and as JSON', async () => {
   const { type } = await session()
   const person = { first_name: 'Ana', last_name: 'Silva', email: 'ana@example.com', phone: '+61400000001' }
-  const stdin = 'batch validate - --package 102'
-  expect(await type(stdin, { stdin: `${JSON.stringify(person)}\n` })).toMatchInlineSnapshot(`
+  const validateStdin = 'batch validate - --package 102'
+  expect(await type(validateStdin, { stdin: `${JSON.stringify(person)}\n` })).toMatchInlineSnapshot(`
     $ refcheck batch validate - --package 102 <<EOF
     {"first_name":"Ana","last_name":"Silva","email":"ana@example.com","phone":"+61400000001"}
     EOF
@@ -111,7 +111,7 @@ test('batch validate reads rows from stdin, as JSON Lines and as JSON', async ()
     exit 0
   `)
   const bad = { ...person, last_name: '' }
-  expect(await type(stdin, { stdin: JSON.stringify([{ recipient: bad }]) })).toMatchInlineSnapshot(`
+  expect(await type(validateStdin, { stdin: JSON.stringify([{ recipient: bad }]) })).toMatchInlineSnapshot(`
     $ refcheck batch validate - --package 102 <<EOF
     [{"recipient":{"first_name":"Ana","last_name":"","email":"ana@example.com","phone":"+61400000001"}}]
     EOF
@@ -127,21 +127,21 @@ test('batch validate reads rows from stdin, as JSON Lines and as JSON', async ()
 
 test('a file without rows, with an open quote or with rows of different lengths, and a missing file are refused', async () => {
   const { type, write } = await session()
-  write('people.csv', `${simple}\n`)
+  write('people.csv', `${header}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     2> Error: people.csv: it has a header but no rows
     2> Add a row for each person.
     exit 2
   `)
-  write('people.csv', `${simple}\n"Ana,Silva,ana@example.com,+61400000001\n`)
+  write('people.csv', `${header}\n"Ana,Silva,ana@example.com,+61400000001\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     2> Error: people.csv: the row that starts on line 2 has an opening quote without a closing one
     2> Close it with ", and write a " inside a quoted cell as "".
     exit 2
   `)
-  write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001,extra\n`)
+  write('people.csv', `${header}\nAna,Silva,ana@example.com,+61400000001,extra\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     2> Error: people.csv: line 2 has 5 cells, and the header has 4
@@ -158,7 +158,7 @@ test('a file without rows, with an open quote or with rows of different lengths,
 
 test('a file in UTF-16 is read; a file in Windows-1252 is refused with possible encodings, unless --encoding is given', async () => {
   const { type, write } = await session()
-  const text = `${simple}\nJosé,Muñoz,jose@example.com,+61400000001\n`
+  const text = `${header}\nJosé,Muñoz,jose@example.com,+61400000001\n`
   write('people.csv', Buffer.from(`\uFEFF${text}`, 'utf16le'))
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
@@ -181,7 +181,7 @@ test('a file in UTF-16 is read; a file in Windows-1252 is refused with possible 
 test('each row can have another package', async () => {
   const { type, write } = await session()
   const rows = ['Ana,Silva,ana@example.com,+61400000001,102', 'Bo,Li,bo@example.com,+61400000002,999']
-  write('people.csv', `${simple},package_id\n${rows.join('\n')}\n`)
+  write('people.csv', `${header},package_id\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv
     people.csv: 2 rows, 1 valid, 1 invalid
@@ -210,7 +210,7 @@ test('cells are converted by the schema: booleans, dates, lists, dotted objects 
     (word, at) =>
       `Ana,Silva,ana${at}@example.com,+6140000000${at},Nurse,1990-04-30,${word},"[""Ana Li""]",1 High St,5,85000.5`,
   )
-  write('people.csv', `${simple},${columnsOfAllChecks.join(',')}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header},${columnsOfAllChecks.join(',')}\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
     people.csv: 6 rows, 6 valid
@@ -230,7 +230,7 @@ test('cells are converted by the schema: booleans, dates, lists, dotted objects 
 test('values that do not fit the schema are refused, with a suggestion if there is one', async () => {
   const { type, write } = await session()
   const validValues = ['Nurse', '1990-04-30', 'no', '[]', '1 High St', '5', '85000.5']
-  const bad: [column: string, value: string][] = [
+  const invalidValues: [column: string, value: string][] = [
     ['ncc_acic.date_of_birth', '30/04/1990'],
     ['ncc_acic.date_of_birth', '2026-02-30'],
     ['ncc_acic.is_volunteer', 'perhaps'],
@@ -238,14 +238,14 @@ test('values that do not fit the schema are refused, with a suggestion if there 
     ['icrc.years_of_history', '1e3'],
     ['icrc.years_of_history', '5.5'],
   ]
-  const rows = bad.map(([column, value], at) => {
+  const rows = invalidValues.map(([column, value], at) => {
     const cells = columnsOfAllChecks.map((name, index) =>
       name === column ? value : (validValues[index] ?? ''),
     )
     const quotedCells = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)
     return `Ana,Silva,ana${at}@example.com,+6140000000${at},${quotedCells.join(',')}`
   })
-  write('people.csv', `${simple},${columnsOfAllChecks.join(',')}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header},${columnsOfAllChecks.join(',')}\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
     people.csv: 6 rows, 0 valid, 6 invalid
@@ -270,7 +270,7 @@ test('values that do not fit the schema are refused, with a suggestion if there 
 test('a phone number that a spreadsheet rounded is invalid, and a national one needs --default-country', async () => {
   const { type, write } = await session()
   const rows = ['Ana,Silva,ana@example.com,6.14E+10', 'Bo,Li,bo@example.com,0400 000 001']
-  write('people.csv', `${simple}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 2 rows, 0 valid, 2 invalid
@@ -311,7 +311,7 @@ test('names are sent with their Unicode letters, but without surrounding spaces;
     '  Zoë  ,Ó Briain,zoe@example.com,+61400000001',
     'Ana,Silva,"ana@example.com\r\nBcc: x@example.com",+61400000002',
   ]
-  write('people.csv', `${simple}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 2 rows, 1 valid, 1 invalid
@@ -336,7 +336,7 @@ test('the same order in two spellings is reported with both rows, and does not m
     ' ANA ,SILVA,Ana@Example.com,+61 (400) 000-001',
     'Ana,Si\u200Blva,ana@example.com,+61400000001',
   ]
-  write('people.csv', `${simple}\n${rows.join('\n')}\n`)
+  write('people.csv', `${header}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 4 rows, 3 valid, 1 invalid
@@ -360,7 +360,7 @@ test('the same order in two spellings is reported with both rows, and does not m
 
 test('--errors writes the invalid rows unchanged, with their problems, and overwrites no file', async () => {
   const { type, write, cat } = await session()
-  write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001\nBo,Li,=bo,0400\n`)
+  write('people.csv', `${header}\nAna,Silva,ana@example.com,+61400000001\nBo,Li,=bo,0400\n`)
   expect(await type(`${validate} --errors fix.csv`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --errors fix.csv
     2> The invalid rows are in HOME/fix.csv

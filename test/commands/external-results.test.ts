@@ -10,7 +10,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 recordForFaultTable('witnesses', 'ordered twice')
 
 /**
- * Earlier, people.results.csv next to people.csv was used only to choose another name for the new results, so a
+ * In an early version, people.results.csv next to people.csv was used only to choose another name for the new results, so a
  * colleague with another store ordered all people of the file again.
  */
 const run = 'batch run people.csv --package 102 --yes'
@@ -26,7 +26,7 @@ const colleague = ({ folder }: Session) => ({
 const header = 'first_name,last_name,email,phone'
 
 describe('a results file of another store next to the input', () => {
-  test('each person who was ordered by the results file is a duplicate, with the request id of the results file', async () => {
+  test('each person who was ordered according to the results file is a duplicate, with the request id of the results file', async () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     await here.type(run)
@@ -293,32 +293,35 @@ describe('a results file whose rows count only under conditions', () => {
     expect(here.ordered()).toHaveLength(1)
   })
 
-  const createOldResults = (id: string, who = 'Ana,Row1,a1@example.com,+61400000001') =>
+  const createOldResults = (id: string, person = 'Ana,Row1,a1@example.com,+61400000001') =>
     joinRows([
       `${header},refcheck_state,refcheck_request_id,refcheck_status,refcheck_error`,
-      `${who},accepted,${id},RECEIVED,`,
+      `${person},accepted,${id},RECEIVED,`,
     ])
 
   test.each([
     ['the same package and person', 'Ana,Row1,a1@example.com,+61400000001', 0, 1],
     ['another person', 'Ben,Low,ben@example.com,+61400000077', 0, 2],
-  ])('an id without digests, as 0.1.0 wrote it, is read once: %s', async (_what, now, code, orders) => {
-    const here = await session()
-    peopleFile(here.folder, emails(1))
-    await here.type(run)
-    const [request] = here.sandbox.requests()
-    here.write('people.results.csv', createOldResults(request?.request_id ?? '', now))
-    here.write('people.csv', `${header}\n${now}\n`)
-    const before = here.calls().length
-    expect((await here.type(run, colleague(here))).code).toBe(code)
-    expect(
-      here
-        .calls()
-        .slice(before)
-        .filter((call) => call.startsWith('GET /v1/requests/')),
-    ).toHaveLength(1)
-    expect(here.ordered()).toHaveLength(orders)
-  })
+  ])(
+    'an id without digests, as 0.1.0 wrote it, is read once: %s',
+    async (_what, currentPerson, code, orders) => {
+      const here = await session()
+      peopleFile(here.folder, emails(1))
+      await here.type(run)
+      const [request] = here.sandbox.requests()
+      here.write('people.results.csv', createOldResults(request?.request_id ?? '', currentPerson))
+      here.write('people.csv', `${header}\n${currentPerson}\n`)
+      const before = here.calls().length
+      expect((await here.type(run, colleague(here))).code).toBe(code)
+      expect(
+        here
+          .calls()
+          .slice(before)
+          .filter((call) => call.startsWith('GET /v1/requests/')),
+      ).toHaveLength(1)
+      expect(here.ordered()).toHaveLength(orders)
+    },
+  )
 
   test('a row with an id without digests that cannot be read is held, and the reason is reported', async () => {
     const here = await session()

@@ -206,7 +206,7 @@ test('an agent receives only those names of checks that the packages of the acco
   const read = () => agent.call('get_requests', { request_ids: [request?.request_id] })
   await read()
   expect(agent.received()).toContain('Identity check')
-  const named = agent.received().length
+  const receivedLength = agent.received().length
   const text = 'Check of Zoraidax Canary born 1931-07-19, 12 Canary Street'
   here.intercept(async (sentRequest, ask) => {
     const answer = await ask(sentRequest)
@@ -218,7 +218,7 @@ test('an agent receives only those names of checks that the packages of the acco
   })
   const calls = here.calls().length
   await read()
-  expect(agent.received().slice(named)).not.toMatch(/Zoraidax|1931|Street/)
+  expect(agent.received().slice(receivedLength)).not.toMatch(/Zoraidax|1931|Street/)
   // The packages were read for the first answer, and are not read again.
   expect(
     here

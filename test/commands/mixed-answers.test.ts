@@ -140,8 +140,10 @@ describe('a read of a request that returns another request', () => {
 describe('a report URL', () => {
   test('of another check is not filed under this person', async () => {
     const { type, intercept, sandbox, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
-    const [own = '', other = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
-    intercept(rewriteAnswers((text) => text.replaceAll(`/v1/reports/${own}`, `/v1/reports/${other}`)))
+    const [ownCheckId = '', otherCheckId = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
+    intercept(
+      rewriteAnswers((text) => text.replaceAll(`/v1/reports/${ownCheckId}`, `/v1/reports/${otherCheckId}`)),
+    )
     expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
@@ -154,7 +156,7 @@ describe('a report URL', () => {
 })
 
 describe('if a read of a package returns another package, nothing is ordered, and nothing of that package is shown', () => {
-  test('the schema of the package', async () => {
+  test('request create, which reads the schema of the package', async () => {
     const { type, intercept, sandbox } = await session()
     intercept(swapPath((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
     expect(await type(orderArguments('Ana'))).toMatchInlineSnapshot(`
@@ -267,7 +269,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
-      const inFlight = { 'ann@example.com': pause(), 'ben@example.com': pause() }
+      const inFlight = { 'ann@example.com': createPause(), 'ben@example.com': createPause() }
       let answerForBen = ''
       here.intercept(async (request, ask) => {
         if (request.method !== 'POST') return ask(request)
@@ -288,26 +290,29 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const runs = { 'one.csv': one, 'two.csv': here.type('batch run two.csv --package 102 --yes') }
       await ben.arrived.promise
       const later = answeredFirst === 'one.csv' ? 'two.csv' : 'one.csv'
-      const turns = { 'one.csv': ann, 'two.csv': ben }
-      turns[answeredFirst].released.resolve()
+      const pauses = { 'one.csv': ann, 'two.csv': ben }
+      pauses[answeredFirst].released.resolve()
       const first = await runs[answeredFirst]
       await meanwhile?.(here)
-      turns[later].released.resolve()
+      pauses[later].released.resolve()
       return { here, first, second: await runs[later] }
     }
 
-    const pause = () => ({ arrived: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() })
+    const createPause = () => ({
+      arrived: Promise.withResolvers<void>(),
+      released: Promise.withResolvers<void>(),
+    })
 
-    /** Returns e-mail and state of each row, and whether its request id is that of its person’s request. */
+    /** Returns the e-mail and state of each row, and whether the row has the id of the request that its person has. */
     async function readRows({ type, sandbox }: Session) {
       const batches = (await type('batch list --json')).json() as { batch_id: string }[]
       const rows: { email: string; state: string; request_id: string | null }[] = []
       for (const { batch_id } of batches)
         rows.push(...((await type(`batch rows ${batch_id} --json`)).json() as typeof rows))
-      const own = new Map(sandbox.requests().map((each) => [each.recipient.email, each.request_id]))
+      const idsByEmail = new Map(sandbox.requests().map((each) => [each.recipient.email, each.request_id]))
       return rows
         .toSorted((one, other) => one.email.localeCompare(other.email))
-        .map(({ email, state, request_id }) => [email, state, request_id === (own.get(email) ?? null)])
+        .map(({ email, state, request_id }) => [email, state, request_id === (idsByEmail.get(email) ?? null)])
     }
 
     const reconcileAll = async (here: Session) => {
@@ -328,7 +333,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       return readRows(here)
     }
 
-    test('if the other row records the id first, one read shows its person, whose row gets the id; the batch halts', async () => {
+    test('if the other row records the id first, the request is read once and its person’s row gets the id; the batch halts', async () => {
       const { here, first, second } = await answerBoth('one.csv')
       expect(first.code).toBe(0)
       expect(second).toMatchInlineSnapshot(`

@@ -23,7 +23,7 @@ test.each(stores)(
     const phone = createOrderLine('Ann', 'ann@example.com', '+61400000902')
     const name = createOrderLine('Anne', 'ann@example.com', '+61400000901')
     const email = createOrderLine('Ann', 'ann.low@example.com', '+61400000901')
-    const no = { answers: [{ ask: /Order anyway/, confirm: false }] }
+    const declined = { answers: [{ ask: /Order anyway/, confirm: false }] }
     expect(await type(`${phone} --json`)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --json
       {
@@ -40,19 +40,19 @@ test.each(stores)(
       2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name
       exit 2
     `)
-    expect(await type(phone, no)).toMatchInlineSnapshot(`
+    expect(await type(phone, declined)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name. Order anyway? no
       2> Nothing was ordered.
       exit 2
     `)
-    expect(await type(name, no)).toMatchInlineSnapshot(`
+    expect(await type(name, declined)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone. Order anyway? no
       2> Nothing was ordered.
       exit 2
     `)
-    expect(await type(email, no)).toMatchInlineSnapshot(`
+    expect(await type(email, declined)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann.low@example.com --phone +61400000901 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name. Order anyway? no
       2> Nothing was ordered.

@@ -253,22 +253,20 @@ test('an uncaught error is printed without the key in its message, and without a
 test('a handler gets no secret of any profile, and refcheck in it uses the same store and profile', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
-  const [file, spy, read] = ['seen.json', 'spy.cjs', 'read.json'].map((name) => join(here.folder, name)) as [
-    string,
-    string,
-    string,
-  ]
+  const [environmentFile, spyFile, eventsFile] = ['seen.json', 'spy.cjs', 'read.json'].map((name) =>
+    join(here.folder, name),
+  ) as [string, string, string]
   const listCommand = `require('child_process').execFileSync(process.execPath, [${JSON.stringify(join(process.cwd(), 'bin/run.js'))}, 'webhook', 'events', 'list', '--json'])`
   writeFileSync(
-    spy,
-    `${spyScript(file)}\nfs.writeFileSync(${JSON.stringify(read)}, ${listCommand})\nprocess.stdin.resume()`,
+    spyFile,
+    `${spyScript(environmentFile)}\nfs.writeFileSync(${JSON.stringify(eventsFile)}, ${listCommand})\nprocess.stdin.resume()`,
   )
   const email = here.env['REFCHECK_USER_EMAIL'] ?? ''
-  const other = 'other+secret/0123'
+  const otherSecret = 'other+secret/0123'
   for (const profile of ['work', 'home']) {
     const login = `auth login --profile ${profile} --base-url ${here.url} --email ${email}`
     await here.type(`${login} --with-key --insecure-storage`, { stdin: apiKey })
-    const secret = profile === 'work' ? webhookSecret : other
+    const secret = profile === 'work' ? webhookSecret : otherSecret
     await here.type(`config set webhook-secret --profile ${profile}`, { stdin: secret })
   }
   for (const name of ['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET']) delete here.env[name]
@@ -282,14 +280,16 @@ test('a handler gets no secret of any profile, and refcheck in it uses the same 
     http_proxy: 'gate:canary-proxy@proxy.example.com:3128',
     NO_PROXY: '127.0.0.1',
     COPY_OF_KEY: `Bearer ${apiKey}`,
-    COPY_OF_OTHER: encodeURIComponent(other),
+    COPY_OF_OTHER: encodeURIComponent(otherSecret),
     HANDLER_SETTING: 'stays',
   }
-  const exec = `"${process.execPath}" ${spy}`
+  const exec = `"${process.execPath}" ${spyFile}`
   const receiver = await startListening(here, ['--exec', exec, '--max-events', '1'], env)
   expect(await postDelivery(receiver.url, webhookSecret, { body: eventBody() })).toBe(204)
   await receiver.ended
-  const { env: handlerEnv } = JSON.parse(readFileSync(file, 'utf8')) as { env: Record<string, string> }
+  const { env: handlerEnv } = JSON.parse(readFileSync(environmentFile, 'utf8')) as {
+    env: Record<string, string>
+  }
   expect(
     findCanaries('environment', JSON.stringify(handlerEnv), { apiKey, webhookSecret, canary: 'canary-' }),
   ).toEqual([])
@@ -300,5 +300,5 @@ test('a handler gets no secret of any profile, and refcheck in it uses the same 
     HANDLER_SETTING: 'stays',
   })
   expect(Object.keys(handlerEnv)).not.toContain('COPY_OF_OTHER')
-  expect(existsSync(read) && JSON.parse(readFileSync(read, 'utf8'))).toMatchObject([{ id: 1 }])
+  expect(existsSync(eventsFile) && JSON.parse(readFileSync(eventsFile, 'utf8'))).toMatchObject([{ id: 1 }])
 })

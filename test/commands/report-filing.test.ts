@@ -18,8 +18,8 @@ import { type SessionWithOrders, sessionWithOrders, listPdfs } from '../harness/
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-const createDownloadLine = ({ ids }: SessionWithOrders, more = ''): string =>
-  `report download --request ${ids[0]} --output reports${more}`
+const createDownloadLine = ({ ids }: SessionWithOrders, flags = ''): string =>
+  `report download --request ${ids[0]} --output reports${flags}`
 
 test('the manifest has the person of each file, as JSON and as CSV', async () => {
   const here = await sessionWithOrders(['Priya'])

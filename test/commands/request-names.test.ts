@@ -9,7 +9,7 @@ async function orderFor({ type }: Session, first: string): Promise<void> {
   expect((await type(orderArguments(first, ['--yes', '--quiet']))).code).toBe(0)
 }
 
-test('on a terminal a name or an e-mail selects the one request that it fits; several requests are listed', async () => {
+test('on a terminal a name or an e-mail selects the request of that person; if several requests fit, they are listed', async () => {
   const here = await session()
   await orderFor(here, 'Priya')
   await here.type(orderArguments('Zoe').map((word) => (word === 'Zoe' ? 'Zoë' : word)))
@@ -112,12 +112,12 @@ test('request wait without an id offers the unfinished requests on a terminal, w
     exit 0
   `)
   await orderFor(here, 'Ana')
-  const all = await here.type('request wait --quiet', {
+  const waitForAll = await here.type('request wait --quiet', {
     ...screen,
     answers: [{ ask: 'Wait for which request?', choose: 'All 2' }],
   })
-  expect(all.code).toBe(0)
-  expect(all.stdout.match(/(Chi|Ana) Example +COMPLETED/g)).toHaveLength(2)
+  expect(waitForAll.code).toBe(0)
+  expect(waitForAll.stdout.match(/(Chi|Ana) Example +COMPLETED/g)).toHaveLength(2)
 })
 
 test('request get with a name reports an order with an unknown outcome, also next to another request for the name', async () => {

@@ -11,11 +11,14 @@ import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { refcheck } from '../harness/run-command.ts'
 
+/** An entry of `sandbox logs`: a call or a delivery. */
 interface Entry {
   kind: string
   delivery_id: string
   request_id: string
+  /** Of a call: the HTTP status. Of a delivery: the request status that the event reports. */
   status: string | number
+  /** Of a delivery: the HTTP status of the receiver, or the reason why there is none. */
   outcome: string
 }
 

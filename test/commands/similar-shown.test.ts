@@ -212,7 +212,7 @@ test('request create names the similar order in its final question', async () =>
   await type(orderArguments('Ana'))
   const line =
     'request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678'
-  const no = await type(line, {
+  const declined = await type(line, {
     answers: [
       { ask: 'Is everything correct?', choose: /^Yes/ },
       { ask: /^Somebody similar was ordered.* Order 102 /, confirm: false },
@@ -220,7 +220,7 @@ test('request create names the similar order in its final question', async () =>
       { ask: 'Delete all answers about Anna Example?', confirm: true },
     ],
   })
-  expect(no).toMatchInlineSnapshot(`
+  expect(declined).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678
     2>
     2> Package 102: Identity check only
@@ -248,13 +248,13 @@ test('request create names the similar order in its final question', async () =>
     exit 130
   `)
   expect(ordered()).toHaveLength(1)
-  const yes = await type(line, {
+  const confirmed = await type(line, {
     answers: [
       { ask: 'Is everything correct?', choose: /^Yes/ },
       { ask: /^Somebody similar was ordered/, confirm: true },
     ],
   })
-  expect([yes.code, ordered().length]).toEqual([0, 2])
+  expect([confirmed.code, ordered().length]).toEqual([0, 2])
 })
 
 test('request create --dry-run reports a duplicate and a similar person', async () => {
@@ -292,11 +292,11 @@ test('a file that is read with another mapping is another batch, whose rows are 
   const file = `given,${header}\nAnnabel,Ann,Low,ann@example.com,+61400000901\n`
   here.write('people.csv', file)
   expect((await here.type('batch run people.csv --package 102 --yes --ignore given')).code).toBe(0)
-  const other = ['--map', 'given=first_name', '--ignore', 'first_name']
-  const again = await here.type(`batch run people.csv --package 102 --yes --json ${other.join(' ')}`)
+  const otherMapping = ['--map', 'given=first_name', '--ignore', 'first_name']
+  const again = await here.type(`batch run people.csv --package 102 --yes --json ${otherMapping.join(' ')}`)
   expect([again.code, again.json()]).toMatchObject([10, { counts: { held: 1 } }])
   const { batch_id } = again.json() as { batch_id: string }
-  const third = await here.type(`batch run people.csv --package 102 --yes --json ${other.join(' ')}`)
+  const third = await here.type(`batch run people.csv --package 102 --yes --json ${otherMapping.join(' ')}`)
   expect(third.json()).toMatchObject({ batch_id })
   expect(here.ordered()).toHaveLength(1)
 })

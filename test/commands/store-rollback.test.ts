@@ -318,7 +318,10 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-/** Copies the data folder. Returns a function that copies the store's file over the open one, next to its newer log. */
+/**
+ * Copies the data folder. Returns a function that overwrites the open store file with the copy, and leaves the newer
+ * write-ahead log (-wal) next to it.
+ */
 function prepareCopyOver({ folder }: Session): () => void {
   const data = join(folder, 'data')
   cpSync(data, `${data}.copy`, { recursive: true })

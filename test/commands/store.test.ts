@@ -24,7 +24,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
-const day = 86_400_000
+const dayMs = 86_400_000
 
 /** Returns the contents of all files below a folder. */
 function readAllFiles(folder: string): string {
@@ -34,12 +34,12 @@ function readAllFiles(folder: string): string {
     .join('\n')
 }
 
-const run = (file: string): string => `batch run ${file} --package 102 --yes`
+const createRunLine = (file: string): string => `batch run ${file} --package 102 --yes`
 
 /** Starts a session with orders for three people, Zelda being the first. */
 async function sessionWithZelda(): Promise<Session> {
   const here = await session({ filters: [SIZE, [/3\.\d+\.\d+/g, '3.N.N'], [/"bytes": \d+/g, '"bytes": #']] })
-  await here.type(run(peopleFile(here.folder, ['zelda@example.com', ...emails(2)])))
+  await here.type(createRunLine(peopleFile(here.folder, ['zelda@example.com', ...emails(2)])))
   return here
 }
 
@@ -207,11 +207,11 @@ test('a restored backup that lacks later orders sends nothing until a user has c
   const { type, folder, ordered } = await sessionWithZelda()
   await type('store backup copy.sqlite')
   const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
-  expect((await type(run(file))).code).toBe(0)
+  expect((await type(createRunLine(file))).code).toBe(0)
   copyFileSync(join(folder, 'copy.sqlite'), join(folder, 'data', 'ledger.sqlite'))
   // The results file alone would prevent new orders for these people.
   rmSync(join(folder, 'since.results.csv'))
-  expect(await type(run(file))).toMatchInlineSnapshot(`
+  expect(await type(createRunLine(file))).toMatchInlineSnapshot(`
     $ refcheck batch run since.csv --package 102 --yes
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
@@ -239,7 +239,7 @@ test('a restored backup that lacks later orders sends nothing until a user has c
     'Brought back from the attempt logs: 2 orders\n  a person whose name is lost: ',
   )
   expect(opened.code).toBe(0)
-  expect((await type(run(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
+  expect((await type(createRunLine(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
 })
 
 test('a store that was removed is detected, and nothing is ordered with a new store', async () => {
@@ -247,7 +247,7 @@ test('a store that was removed is detected, and nothing is ordered with a new st
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(folder, 'data', `ledger.sqlite${suffix}`), { force: true })
   rmSync(join(folder, 'people.results.csv'))
-  expect(await type(run('people.csv'))).toMatchInlineSnapshot(`
+  expect(await type(createRunLine('people.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Error: the store "HOME/data/ledger.sqlite" is closed: another store was in its place, with attempts that it lacks
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
@@ -316,7 +316,7 @@ test('a purged person is in no file of the store, and is still not ordered twice
     exit 0
   `)
   writeFileSync(join(folder, 'again.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
-  expect(await type(run('again.csv'))).toMatchInlineSnapshot(`
+  expect(await type(createRunLine('again.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
     ✔ All 3 people in again.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
@@ -336,7 +336,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
   const message = 'recipient.email: is not accepted today'
   sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 400, when: 'before', message } })
   const file = peopleFile(folder, ['yves@example.com'], 'rejected.csv')
-  const { batch_id } = (await type(`${run(file)} --json`)).json() as { batch_id: string }
+  const { batch_id } = (await type(`${createRunLine(file)} --json`)).json() as { batch_id: string }
   await type('store purge --email yves@example.com --yes')
   expect(await type(`batch retry ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_2
@@ -372,7 +372,7 @@ test('store purge --older-than removes finished requests, and no unfinished ones
     while (!isOver()) sandbox.advanceRequest(request_id)
   }
   await type('request list --refresh')
-  await clock.advance(400 * day)
+  await clock.advance(400 * dayMs)
   expect(await type('store purge --older-than 365d --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --older-than 365d --yes
     Removed personal data of 2 rows and 0 events.
@@ -383,7 +383,7 @@ test('store purge --older-than removes finished requests, and no unfinished ones
 
 test('store purge removes no row with an unknown outcome, and requires a selection', async () => {
   const { type, folder } = await session()
-  await type(run(peopleFile(folder, ['zelda+cut-before@example.com'])))
+  await type(createRunLine(peopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda+cut-before@example.com --yes
     Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.

@@ -259,7 +259,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ],
     [
       'the results file next to the file is read',
-      [results, 'each person who was ordered by the results file is a duplicate'],
+      [results, 'each person who was ordered according to the results file is a duplicate'],
     ],
     [
       'rows that are pending in the results file are held',

@@ -41,11 +41,13 @@ export interface SimulationResult {
   orders: number
   /** Rows of all batches, by state. */
   counts: BatchCounts
+  /** Number of processes that were killed. */
   kills: number
   /** Damage that was done to the store. */
   damages: string[]
   /** How often the store was found closed. */
   closed: number
+  /** How often each event happened that a simulation has to contain. */
   eventCounts: EventCounts
   /** Every call in sequence; the same seed gives the same trace. */
   trace: readonly string[]
@@ -197,9 +199,10 @@ async function acceptClosedStore(world: World, machine = world.machines.pick()):
       world.broken.push(`a store that lacks attempts which were read waits for ${step} alone`)
   }
   if (closing !== undefined && step === 'reports') {
-    const present = new Set(machines.available.map((each) => machines.attemptLogFolder(each)))
+    const availableFolders = new Set(machines.available.map((each) => machines.attemptLogFolder(each)))
     for (const { path, id } of unreported)
-      if (present.has(dirname(path))) world.broken.push(`machine ${path} has reported, and log ${id} not`)
+      if (availableFolders.has(dirname(path)))
+        world.broken.push(`machine ${path} has reported, and log ${id} not`)
     await store.rollbacks.exclude(unreported.map(({ id }) => id))
   }
   await store.rollbacks.acceptOlder()

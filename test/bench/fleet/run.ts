@@ -51,8 +51,8 @@ async function addBatch(store: Store, count: number, account?: string): Promise<
 }
 
 /**
- * Runs one process for each element of `skews` in parallel, each on its own machine, and returns the JSON that they
- * print. `isBatchPerRunner`: the process number N gets only the argument number N.
+ * Runs one process for each element of `skews` (the offset of its machine's clock in ms) in parallel, each on its own
+ * machine, and returns the JSON that they print. `isBatchPerRunner`: the process number N gets only the argument number N.
  */
 async function runTogether(
   job: string,
@@ -106,7 +106,7 @@ const formatRates = (pairs: readonly (readonly [number, number])[]): string =>
   [0, 1].map((index) => Math.round(median(pairs.map((pair) => pair[index] ?? 0)))).join(' of ') + ' a second'
 
 /**
- * Compares the orders a second with bare transactions, and those of eight runners with those of one runner.
+ * Compares the orders a second with bare transactions (the job `floor`), and those of eight runners with those of one runner.
  * `accounts`: the batches of eight accounts, one batch for each account.
  */
 async function measureOrders(batch: string, accounts: readonly string[]): Promise<Figure[]> {

@@ -21,6 +21,7 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 
 /** The size of a campaign and the number of each fault. */
 export interface Plan {
+  /** Number of rows of all files together. */
   rows: number
   files: number
   /** Fraction of the people of a file who are in the next file too; 0.2 by default. */
@@ -32,6 +33,7 @@ export interface Plan {
   isLockstep?: boolean
   /** Delay before each COMMIT reaches the database, in ms. */
   commitDelayMs?: number
+  /** How often the process of a runner is killed. */
   kills: number
   /** How often a runner is stopped for longer than its lease. */
   pauses: number
@@ -100,6 +102,7 @@ export interface FleetTally {
    * `unknown` or `sending` is not counted.
    */
   lost: number
+  /** Rows that are in state `unknown` or `sending` at the end. */
   unknown: number
   /** For each quota window, the highest number of orders in any interval of its length. */
   peaks: (QuotaWindow & { orders: number })[]

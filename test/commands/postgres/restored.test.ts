@@ -21,6 +21,7 @@ recordForFaultTable('forgotten', 'ordered twice')
 const longMs = 120_000
 
 let pair: PostgresPair
+/** The machines of the test. Machine A in the titles is `alpha`, and machine B is `beta`. */
 let here: Machines
 
 beforeAll(async () => {
@@ -55,27 +56,27 @@ function expectClosed({ code, stderr }: Outcome, words: string): void {
 }
 
 /** Checks the store on all machines, opens it, and orders the remaining rows. Expects that no person is ordered twice. */
-async function expectCompleted(...all: readonly string[]): Promise<void> {
-  for (const machine of all) await here.on(machine, 'store check')
-  const accepted = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
+async function expectCompleted(...machines: readonly string[]): Promise<void> {
+  for (const machine of machines) await here.on(machine, 'store check')
+  const accepted = await here.on(machines[0] ?? 'alpha', 'store check --accept-older --yes')
   expect([accepted.code, accepted.stdout]).toMatchObject([0, expect.stringContaining('sound')])
-  for (const machine of all) await here.on(machine, createRunLine())
+  for (const machine of machines) await here.on(machine, createRunLine())
   expect(listEmailsOrderedTwice(here)).toEqual([])
 }
 
 /** A clock that calls a function once, in the first sleep after ten orders, in which a run waits for its quota. */
 class InterruptedClock extends ManualClock {
-  #work: (() => Promise<void>) | undefined
+  #interrupt: (() => Promise<void>) | undefined
 
-  constructor(work: () => Promise<void>) {
+  constructor(interrupt: () => Promise<void>) {
     super({ auto: true })
-    this.#work = work
+    this.#interrupt = interrupt
   }
 
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const work = here.ordered().length >= 10 ? this.#work : undefined
-    if (work !== undefined) this.#work = undefined
-    await work?.()
+    const interrupt = here.ordered().length >= 10 ? this.#interrupt : undefined
+    if (interrupt !== undefined) this.#interrupt = undefined
+    await interrupt?.()
     await super.sleep(ms, signal)
   }
 }
@@ -148,7 +149,10 @@ async function dumpTables(): Promise<() => Promise<void>> {
   }
 }
 
-/** Ways to return the database to an older state. Each returns a function that does it, after B has ordered more rows. */
+/**
+ * Ways to return the database to an older state. Each one prepares that, and returns the function that does it, which is
+ * called after machine B has ordered more rows.
+ */
 const rollbacks: Record<string, () => Promise<() => Promise<void>>> = {
   'a snapshot': () => pair.snapshot(),
   'pg_restore --clean': dumpTables,
@@ -247,10 +251,10 @@ describe('after a failover that lost orders of B', () => {
       await here.on('beta', createRunLine(' --max 2'))
       await here.on('alpha', createRunLine(' --max 2'))
       await setHostName('beta', 'hr-2')
-      const days = 2 * 24 * 60 * 60_000
+      const twoDaysMs = 2 * 24 * 60 * 60_000
       await queryDatabase(
         pair.url,
-        `UPDATE refcheck.attempts SET began_at = began_at - ${days} WHERE log_id IN (SELECT id FROM refcheck.attempt_logs WHERE host = 'hr-2')`,
+        `UPDATE refcheck.attempts SET began_at = began_at - ${twoDaysMs} WHERE log_id IN (SELECT id FROM refcheck.attempt_logs WHERE host = 'hr-2')`,
       )
       await failOver()
       const checked = await here.on('alpha', 'store check')

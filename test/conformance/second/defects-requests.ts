@@ -36,6 +36,7 @@ const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Beha
   behaviour,
 })
 
+/** Has one key for each read, and one for each request that was read while it was in progress. */
 const readMarks = new Map<string, unknown>()
 
 export const requestDefects: Defect[] = [
@@ -71,10 +72,10 @@ export const requestDefects: Defect[] = [
   }),
   readDefect('one background check too few', 'requests.checks-of-package', (request) => {
     const all = request['checks'] as Item[]
-    const last = all
+    const removed = all
       .filter(({ type }) => type === 'background')
       .sort((a, b) => (String(a['id']) < String(b['id']) ? -1 : 1))[0]
-    request['checks'] = all.filter((check) => check !== last)
+    request['checks'] = all.filter((check) => check !== removed)
   }),
   checkDefect('checks without ids', 'requests.check-ids', (check) => (check['id'] = null)),
   checkDefect(

@@ -20,9 +20,11 @@ import { Quota, type Window } from './quota.ts'
 import { createPdf, requestData, userData, packageData, schemaData } from './views.ts'
 
 export interface SecondOptions {
+  /** Deviations from the documented behaviour. */
   behaviour?: Partial<Behaviour> | undefined
+  /** The windows of the quota. */
   windows?: readonly Window[] | undefined
-  /** How much faster requests progress by the machine's clock. If undefined, time passes only by `advance`. */
+  /** Factor by which requests progress faster than the machine's clock. If undefined, only `advance` moves the clock. */
   speed?: number | undefined
 }
 
@@ -37,7 +39,7 @@ class CallRefusedError extends Error {
 
 const start = Date.parse('2026-05-04T08:00:00.250Z')
 
-/** The second service. It stores everything in memory. */
+/** The second service (see data.ts). It stores everything in memory. */
 export class SecondService {
   readonly behaviour: Behaviour
   readonly events: Events

@@ -38,13 +38,17 @@ export interface Call {
 /** A defect changes the call before it is read, the reply before it is written, or a decision of the service. */
 export interface Defect {
   name: string
+  /** Id of the conformance case that has to fail. */
   caughtBy: string
   before?: (call: Call) => void
   after?: (reply: Reply, call: Call, service: ThirdService) => void
+  /** Returns the event to send in place of the given one; undefined if none is sent. */
   event?: (event: Record<string, unknown>) => Record<string, unknown> | undefined
+  /** Returns the signature of the body of an event. */
   sign?: (body: string) => string
   /** The faults of an order that are ignored. */
   ignoredFaults?: RegExp
+  /** For how long the token of a report URL is valid. */
   tokenMs?: number
   isOverQuota?: (used: number, limit: number) => boolean
 }
@@ -69,8 +73,10 @@ export class ThirdService {
   readonly defect: Defect | undefined
   readonly limits: readonly { calls: number; seconds: number }[]
   now = start
+  /** `good`, or the message with which orders are refused. */
   plan = 'good'
   webhookUrl: string | undefined
+  /** Number of the next reads of users that fail. */
   failingReads = 0
   isKeyRevoked = false
   baseUrl = ''

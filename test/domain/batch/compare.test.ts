@@ -175,18 +175,21 @@ test('if several earlier rows have the same e-mail, all are compared, and the mo
 })
 
 test('rows with the same phone are released if the phone is declared as shared, and held otherwise', () => {
-  const desk: Person[] = [
+  const colleagues: Person[] = [
     ['Ann', 'Low', 'ann@x.example', '+61400000000'],
     ['Ann', 'High', 'other@x.example', '+61400000000'],
   ]
-  expect(findStates(desk)).toEqual(['pending', 'held'])
+  expect(findStates(colleagues)).toEqual(['pending', 'held'])
   const shared = { ...nothingAllowed, shared: ['61400000000'] }
-  expect(findStates(desk, shared)).toEqual(['pending', 'pending'])
+  expect(findStates(colleagues, shared)).toEqual(['pending', 'pending'])
   // If the phone is declared as shared, `phoneSharer` is not set either.
   const bob: Person = ['Bob', 'Lee', 'bob@x.example', '+61400000000']
-  expect(compare([...desk, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
-  expect(compare([...desk, bob], shared)[2]?.phoneSharer).toBeUndefined()
-  expect(findStates(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
+  expect(compare([...colleagues, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
+  expect(compare([...colleagues, bob], shared)[2]?.phoneSharer).toBeUndefined()
+  expect(findStates(colleagues, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual([
+    'pending',
+    'held',
+  ])
 })
 
 test('--allow-similar releases similar rows of the file, and the same person is still a duplicate', () => {
@@ -202,7 +205,7 @@ test('a phone that only an earlier row shares is reported and is not a conflict'
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
   const [, bob] = compare(couple)
   expect(bob).toMatchObject({ conflict: undefined, phoneSharer: { row: 1 } })
-  // The third person is similar to the first one, although the second one is the last before her with that phone.
+  // The third person is similar to the first one. The second one, who has the same phone, is not similar to her.
   const anne: Person = ['Anne', 'High', 'anne@y.example', '+61400000001']
   expect(compare([...couple, anne])[2]?.conflict).toMatchObject({ reason: 'similar', order: { row: 1 } })
   const [, again] = compare([annLow, annLow])
@@ -281,8 +284,8 @@ test('if several earlier rows have the same e-mail, the row is compared with all
   expect(findStates([people[0] ?? annLow, people[1] ?? annLow, people[0] ?? annLow], similarAllowed)).toEqual(
     ['pending', 'pending', 'duplicate'],
   )
-  const desk = { ...nothingAllowed, shared: ['+61400000000'] }
-  expect(findStates(people, desk)).toEqual(['pending', 'held', 'held'])
+  const sharedPhone = { ...nothingAllowed, shared: ['+61400000000'] }
+  expect(findStates(people, sharedPhone)).toEqual(['pending', 'held', 'held'])
 })
 
 /** Implements section 4 of src/docs/ordering.md simply: compares each row with every earlier row that would be sent. */
@@ -309,7 +312,7 @@ function compareOneByOne(rows: readonly NewRow[]): unknown[] {
   })
 }
 
-test('the result for rows with few phones is equal to that of comparing each row with all earlier ones', () => {
+test('for rows with few different phones, the result is equal to a comparison of each row with all earlier rows', () => {
   const name = constantFrom(
     '',
     '-',

@@ -82,23 +82,29 @@ test('a 403 for the key halts the run at once', () => {
 })
 
 test('the run continues after a rejected row, and halts after the fifth in succession with the same reason', () => {
-  const one = rejected('recipient.phone')
-  expect(runOutcomes(one, one, one, one).step).toEqual({ kind: 'continue' })
-  expect(runOutcomes(one, one, one, one, one).step).toMatchObject({
+  const rejection = rejected('recipient.phone')
+  expect(runOutcomes(rejection, rejection, rejection, rejection).step).toEqual({ kind: 'continue' })
+  expect(runOutcomes(rejection, rejection, rejection, rejection, rejection).step).toMatchObject({
     kind: 'halt',
     error: { code: 'incomplete', message: expect.stringContaining('rejected 5 rows in succession') },
   })
 })
 
 test('a different reason or an accepted row resets the count of equal rejections', () => {
-  const [one, other] = [rejected('recipient.phone'), rejected('recipient.email')]
-  expect(runOutcomes(one, one, one, one, other).step).toEqual({ kind: 'continue' })
-  expect(runOutcomes(one, one, one, one, accepted, one).step).toEqual({ kind: 'continue' })
+  const [rejection, otherRejection] = [rejected('recipient.phone'), rejected('recipient.email')]
+  expect(runOutcomes(rejection, rejection, rejection, rejection, otherRejection).step).toEqual({
+    kind: 'continue',
+  })
+  expect(runOutcomes(rejection, rejection, rejection, rejection, accepted, rejection).step).toEqual({
+    kind: 'continue',
+  })
 })
 
 test('an unknown outcome does not reset the count of equal rejections', () => {
-  const one = rejected('recipient.phone')
-  expect(runOutcomes(one, one, one, one, unknownOutcome, one).step).toMatchObject({ kind: 'halt' })
+  const rejection = rejected('recipient.phone')
+  expect(
+    runOutcomes(rejection, rejection, rejection, rejection, unknownOutcome, rejection).step,
+  ).toMatchObject({ kind: 'halt' })
 })
 
 test('a 404 leads to a check of the package, and the run halts also if the package is still listed', () => {
@@ -200,7 +206,11 @@ test.each([
     new InvalidInputError('package_id: not ACTIVE', { status: 400, field: 'package_id' }),
     true,
   ],
-  ['a 400 that says so in words', new InvalidInputError('the package is not ACTIVE', { status: 400 }), true],
+  [
+    'a 400 that names the package only in its message',
+    new InvalidInputError('the package is not ACTIVE', { status: 400 }),
+    true,
+  ],
   [
     'a 400 about a field that speaks of packages',
     new InvalidInputError('reference.x: no such package', { status: 400, field: 'reference.x' }),

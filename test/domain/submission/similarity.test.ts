@@ -7,11 +7,14 @@ recordForFaultTable('similar', 'pairs judged otherwise')
 
 type Person = [first: string, last: string, email: string, phone: string]
 
-/** Sixty pairs of people: the same person, held until the user decides, only mentioned, or without conflict. */
+/**
+ * Sixty pairs of people with the expected verdict: `same` (a duplicate), `held` (until the user decides), `mentioned` (the
+ * shared phone is reported, and the order is sent) or `goes` (no conflict).
+ */
 const pairs: [verdict: 'same' | 'held' | 'mentioned' | 'goes', why: string, one: Person, other: Person][] = [
   [
     'same',
-    'to the letter',
+    'equal in every letter',
     ['Ann', 'Low', 'ann@x.example', '+61400000001'],
     ['Ann', 'Low', 'ann@x.example', '+61400000001'],
   ],
@@ -221,13 +224,13 @@ const pairs: [verdict: 'same' | 'held' | 'mentioned' | 'goes', why: string, one:
   ],
   [
     'held',
-    'the phone with other punctuation',
+    'a new e-mail and the phone with other punctuation',
     ['Ann', 'Low', 'ann@x.example', '+61400000001'],
     ['Ann', 'Low', 'new@x.example', '+61-400-000-001'],
   ],
   [
     'held',
-    'an umlaut written out of another form',
+    'a new e-mail and an umlaut without its dots',
     ['Jürgen', 'Low', 'ann@x.example', '+61400000001'],
     ['Jurgen', 'Low', 'new@x.example', '+61400000001'],
   ],

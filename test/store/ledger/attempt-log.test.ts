@@ -56,7 +56,7 @@ function openLog(file: LogFile): AttemptLog {
   return log
 }
 
-const entry = (number: number, facts: Partial<LogEntry> = {}): LogEntry => ({
+const entry = (number: number, changes: Partial<LogEntry> = {}): LogEntry => ({
   kind: 'entry',
   generation: 'g1',
   account: 'acme',
@@ -72,7 +72,7 @@ const entry = (number: number, facts: Partial<LogEntry> = {}): LogEntry => ({
   person: 'p'.repeat(64),
   email: 'e'.repeat(64),
   phone: '',
-  ...facts,
+  ...changes,
 })
 const head = (number: number) => ({ account: 'acme', number, attemptId: `a${number}` })
 const note = (number: number): LogNote => ({ kind: 'note', generation: 'g1', ...head(number) })

@@ -20,7 +20,7 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  const states = async (batchId: string): Promise<string[]> =>
+  const readStates = async (batchId: string): Promise<string[]> =>
     (await rowsOf(store, batchId)).map(({ row, state }) => `${row} ${state}`)
 
   async function accept(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
@@ -106,7 +106,7 @@ describe.each(backends)('%s', (backend) => {
     test('a person who is in the file twice is ordered once', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(2, 'a@example.com')])
-      expect(await states(batch.id)).toEqual(['1 pending', '2 duplicate'])
+      expect(await readStates(batch.id)).toEqual(['1 pending', '2 duplicate'])
       expect((await rowsOf(store, batch.id))[1]?.matches).toMatchObject({
         batchId: batch.id,
         row: 1,
@@ -125,7 +125,7 @@ describe.each(backends)('%s', (backend) => {
         orderRow(2, 'b@example.com'),
         orderRow(3, 'c@example.com'),
       ])
-      expect(await states(batch.id)).toEqual(['1 duplicate', '2 duplicate', '3 pending'])
+      expect(await readStates(batch.id)).toEqual(['1 duplicate', '2 duplicate', '3 pending'])
       expect((await rowsOf(store, batch.id)).map(({ matches }) => matches)).toMatchObject([
         { batchId: single.batchId, row: 1, requestId: undefined },
         { batchId: first.id, row: 1, requestId: '11111111-1111-4111-8111-111111111111' },
@@ -141,11 +141,11 @@ describe.each(backends)('%s', (backend) => {
       const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
       if (attempt === undefined) throw new Error('the attempt did not begin')
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
-      const days = 8 * 24 * 60 * 60_000
+      const eightDaysMs = 8 * 24 * 60 * 60_000
       if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - someTime)
-      const secondBatch = fileBatch({ allowDuplicate: true, addedAt: someTime + days })
+      const secondBatch = fileBatch({ allowDuplicate: true, addedAt: someTime + eightDaysMs })
       await store.batches.add(secondBatch, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
-      expect(await states(secondBatch.id)).toEqual(['1 pending', '2 duplicate'])
+      expect(await readStates(secondBatch.id)).toEqual(['1 pending', '2 duplicate'])
     })
 
     test('a preview has the same counts, reports conflicts, and adds nothing', async () => {
@@ -236,12 +236,12 @@ describe.each(backends)('%s', (backend) => {
     test('may change while they are read', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1001))
-      let read = 0
+      let readCount = 0
       for await (const { row } of store.batches.rows(batch.id)) {
-        read += 1
+        readCount += 1
         if (row === 1) await accept(batch.id, 2)
       }
-      expect(read).toBe(1001)
+      expect(readCount).toBe(1001)
     })
 
     test('the first pending row is sent next, and the listed bodies are those that will be sent', async () => {
@@ -293,7 +293,7 @@ describe.each(backends)('%s', (backend) => {
       const first = await store.batches.findNextPending(batch.id)
       if (first !== undefined) await beginAttempt(store.ledger, first, newAttempt())
       expect(await store.ledger.recover(someTime + 100)).toMatchObject([{ row: 1, state: 'unknown' }])
-      expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
+      expect(await readStates(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
     })
 
     const unlimitedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
@@ -315,7 +315,7 @@ describe.each(backends)('%s', (backend) => {
         isMoved: true,
         attempt: undefined,
       })
-      expect(await states(batch.id)).toEqual(['1 rejected', '2 pending'])
+      expect(await readStates(batch.id)).toEqual(['1 rejected', '2 pending'])
     })
 
     test('the outcome of a row and the attempt of the next row are recorded in one transaction', async () => {
@@ -333,7 +333,7 @@ describe.each(backends)('%s', (backend) => {
       } as const
       const result = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota)
       expect(result).toMatchObject({ isMoved: true, attempt: { row: 2, state: 'sending' } })
-      expect(await states(batch.id)).toEqual(['1 accepted', '2 sending'])
+      expect(await readStates(batch.id)).toEqual(['1 accepted', '2 sending'])
       expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota)).toEqual({
         isMoved: false,
         attempt: undefined,
@@ -353,7 +353,7 @@ describe.each(backends)('%s', (backend) => {
         await store.accounts.add(`account ${index}`, 0)
         const batch = fileBatch({ account: `account ${index}`, ...allowed })
         await store.batches.add(batch, office)
-        expect(await states(batch.id)).toEqual(['1 pending', second])
+        expect(await readStates(batch.id)).toEqual(['1 pending', second])
       }
     })
 
@@ -362,7 +362,7 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(batch, orderRows(3))
       await accept(batch.id, 1)
       expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'cancelled')).toBe(2)
-      expect(await states(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
+      expect(await readStates(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
     })
 
     test('rejected rows are queued again, except a row whose person was ordered meanwhile', async () => {
@@ -382,9 +382,9 @@ describe.each(backends)('%s', (backend) => {
       const otherBatch = fileBatch()
       await store.batches.add(otherBatch, orderRows(1))
       expect(await store.batches.requeue(batch.id, someTime + 60, [1, 2])).toBe(1)
-      expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 rejected'])
+      expect(await readStates(batch.id)).toEqual(['1 duplicate', '2 pending', '3 rejected'])
       expect(await store.batches.requeue(batch.id, someTime + 70)).toBe(1)
-      expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 pending'])
+      expect(await readStates(batch.id)).toEqual(['1 duplicate', '2 pending', '3 pending'])
     })
   })
 })

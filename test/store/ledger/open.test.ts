@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+const readMode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 const endlessQuery = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
 
@@ -46,7 +46,7 @@ describe('a store that another account prepared', () => {
       `CREATE TRIGGER moved_events BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'x'); DELETE FROM attempts; END`,
     ],
     ['a virtual table', 'CREATE VIRTUAL TABLE words USING fts5(text)'],
-  ])('with %s it is refused before it is used', async (_what, sql) => {
+  ])('with %s, the store is refused before it is used', async (_what, sql) => {
     await (await setup.store()).close()
     const database = new DatabaseSync(setup.path)
     database.exec(`PRAGMA foreign_keys = OFF; ${sql}`)
@@ -120,7 +120,7 @@ test('a link and its target are one store, with the same leases', async () => {
   await lease?.release()
 })
 
-describe('files of another account at the paths of the files of SQLite', () => {
+describe('files of another account at the paths that SQLite uses', () => {
   const victimPath = (): string => join(setup.folder, 'victim')
   const creators: Record<string, (path: string) => void> = {
     'a link': (path) => symlinkSync(victimPath(), path),
@@ -178,7 +178,7 @@ describe('permissions', () => {
     const found = Object.fromEntries(
       ['', ...readdirSync(setup.folder, { recursive: true, encoding: 'utf8' })]
         .filter((name) => name !== '')
-        .map((name) => [name.replace(uuid, 'ID'), modeOf(join(setup.folder, name))]),
+        .map((name) => [name.replace(uuid, 'ID'), readMode(join(setup.folder, name))]),
     )
     expect(dirname(data).endsWith('b')).toBe(true)
     expect(found).toEqual({
@@ -200,7 +200,7 @@ describe('permissions', () => {
     await (await setup.store()).close()
     chmodSync(setup.path, 0o644)
     await setup.open()
-    expect(modeOf(setup.path)).toBe('600')
+    expect(readMode(setup.path)).toBe('600')
     expect(setup.messages).toEqual([
       `The store’s file "${setup.path}" was readable by other users (0644); it is now private (0600).`,
     ])
@@ -211,16 +211,18 @@ describe('permissions', () => {
     mkdirSync(join(setup.folder, 'own'), { mode: 0o755 })
     await setup.open()
     await setup.open('own/orders.sqlite')
-    expect(modeOf(join(setup.folder, 'data'))).toBe('755')
-    expect(modeOf(join(setup.folder, 'data', 'ledger.sqlite'))).toBe('600')
+    expect(readMode(join(setup.folder, 'data'))).toBe('755')
+    expect(readMode(join(setup.folder, 'data', 'ledger.sqlite'))).toBe('600')
     expect(setup.messages).toEqual([])
-    expect(modeOf(join(setup.folder, 'own'))).toBe('755')
-    expect(modeOf(join(setup.folder, 'own', 'orders.sqlite'))).toBe('600')
+    expect(readMode(join(setup.folder, 'own'))).toBe('755')
+    expect(readMode(join(setup.folder, 'own', 'orders.sqlite'))).toBe('600')
   })
 })
 
 describe('a store that cannot be used is reported in one line, and is not changed', () => {
-  async function refusal(chosen?: string): Promise<{ code: string; message: string; hint: string }> {
+  async function openAndReturnError(
+    chosen?: string,
+  ): Promise<{ code: string; message: string; hint: string }> {
     const error: unknown = await setup.open(chosen).then(
       () => undefined,
       (reason: unknown) => reason,
@@ -236,7 +238,7 @@ describe('a store that cannot be used is reported in one line, and is not change
     database.exec('PRAGMA user_version = 99')
     database.close()
     const before = readFileSync(setup.path)
-    const { code, message, hint } = await refusal()
+    const { code, message, hint } = await openAndReturnError()
     expect([code, hint]).toEqual(['io', expect.stringContaining('Update refcheck')])
     expect(message).toMatch(/it was made by a newer refcheck \(format 99; this version supports up to \d+\)/)
     expect(readFileSync(setup.path).equals(before)).toBe(true)
@@ -244,7 +246,7 @@ describe('a store that cannot be used is reported in one line, and is not change
 
   test('not a database', async () => {
     writeFileSync(join(setup.folder, 'notes.txt'), 'milk, bread, a lock for the shed\n'.repeat(200))
-    expect(await refusal('notes.txt')).toMatchObject({
+    expect(await openAndReturnError('notes.txt')).toMatchObject({
       code: 'io',
       message: expect.stringMatching(/is not a refcheck store, or is damaged/) as string,
     })
@@ -258,7 +260,7 @@ describe('a store that cannot be used is reported in one line, and is not change
     database.exec('CREATE TABLE photos (name TEXT)')
     database.close()
     const before = readFileSync(path)
-    expect(await refusal('photos.sqlite')).toMatchObject({
+    expect(await openAndReturnError('photos.sqlite')).toMatchObject({
       code: 'io',
       message: expect.stringMatching(/another program’s database/) as string,
     })
@@ -305,7 +307,7 @@ describe('a store that cannot be used is reported in one line, and is not change
     writeFileSync(join(setup.folder, 'new.sqlite'), '')
     const database = new DatabaseSync(join(setup.folder, 'new.sqlite'))
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
-    expect(await refusal('new.sqlite')).toMatchObject({
+    expect(await openAndReturnError('new.sqlite')).toMatchObject({
       code: 'io',
       message: expect.stringMatching(/another process has locked it/) as string,
     })
@@ -319,6 +321,6 @@ describe('a store that cannot be used is reported in one line, and is not change
   ])('%s', async (_what, chosen, message) => {
     mkdirSync(join(setup.folder, 'data'))
     writeFileSync(join(setup.folder, 'file'), '')
-    expect(await refusal(chosen)).toMatchObject({ code: 'io', message })
+    expect(await openAndReturnError(chosen)).toMatchObject({ code: 'io', message })
   })
 })

@@ -377,7 +377,7 @@ describe.each(backends)('%s', (backend) => {
     const addTo = (packageId: number, rows = [{ ...orderRow(1, 'ann@example.com'), packageId } as NewRow]) =>
       addRows(rows, { packageId })
 
-    test('hold rows of people who were ordered under them, at their own service only', async () => {
+    test('hold rows of people who were ordered under the old package, and only at the service of that package', async () => {
       const first = await addTo(12)
       await moveRow(first, 1, 'accepted')
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
@@ -400,7 +400,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await readStates(await addTo(14))).toEqual(['pending'])
     })
 
-    test('do not hold rows of people who are only pending under them', async () => {
+    test('do not hold rows of people who are only pending under the old package', async () => {
       await addTo(12)
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
       expect(await readStates(await addTo(13))).toEqual(['pending'])

@@ -7,25 +7,31 @@ export interface WrittenFile {
   file: string
   /** The program, and the feature of it that this file has. */
   program: string
+  /** Options with which refcheck reads the file. */
   how?: { sheet?: string; headerRow?: number; encoding?: string }
   /** The header and all rows that are not empty, also hidden ones. */
   table: string[][]
-  /** Cells that have no value to send, by line and column (from 0). */
+  /** Error messages for cells that have no value to send, by line (from 1) and column (from 0). */
   faults?: Record<string, string>
+  /** Lines (from 1) that are hidden. */
   hidden?: number[]
+  /** Lines (from 1) with text that is struck through. */
   struck?: number[]
+  /** Columns (from 0) that are hidden. */
   hiddenColumns?: number[]
+  /** Ranges of merged cells. */
   merged?: string[]
   /** Dates that are refused because their format shows no day, by line and column (from 0). */
   dayless?: string[]
   /** Numbers that are refused because their format shows another number, by line and column (from 0). */
   otherwise?: string[]
-  /** Formats and other contents, with those that results keep and those that they lose. */
+  /** Formats and other contents of the workbook: `lost` lists those that a results file loses; it keeps the others. */
   appearance?: {
     widths: Record<string, number>
     /** URLs of links, by line and column (from 0) of their cell. */
     links: Record<string, string>
     lost: string[]
+    /** Names of the other sheets. */
     otherSheets: string[]
     /** Formats of dates, by line and column. */
     formats?: Record<string, string>

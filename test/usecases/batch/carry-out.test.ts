@@ -28,12 +28,16 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type World = NonNullable<Parameters<typeof createRunner>[1]>
+type RunOverrides = NonNullable<Parameters<typeof createRunner>[1]>
 
 /** Runs a batch, by default with two rows, and returns the steps in their order. */
-async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
-  const batch = given ?? (await addBatch(store, { rows: orderRows(2) }))
-  const runner = createRunner(store, { ...world, api: { ...packages, ...world.api } })
+async function runBatch(
+  overrides: RunOverrides = {},
+  options: Partial<RunBatchOptions> = {},
+  existingBatch?: NewFileBatch,
+) {
+  const batch = existingBatch ?? (await addBatch(store, { rows: orderRows(2) }))
+  const runner = createRunner(store, { ...overrides, api: { ...packages, ...overrides.api } })
   const steps: string[] = []
   const done = await reconcileAndSend(runner.ports, batch.id, {
     ...noLimit,
@@ -101,10 +105,10 @@ describe('a run', () => {
     expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
     await runBatch({ creates: [accept()] }, { max: 1 }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
-    // A batch that is not queued is not changed for this.
+    // For a batch that is not in the queue, nothing is written to the queue.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
-    const fresh = await addBatch(store, { rows: orderRows(1, 40) })
-    expect((await runBatch({ creates: [accept(createId(9))] }, {}, fresh)).states).toEqual(['accepted'])
+    const newBatch = await addBatch(store, { rows: orderRows(1, 40) })
+    expect((await runBatch({ creates: [accept(createId(9))] }, {}, newBatch)).states).toEqual(['accepted'])
   })
 
   test('of a batch for another service is refused, and nothing is sent', async () => {
@@ -139,7 +143,7 @@ describe('one runner per batch', () => {
     if (row !== undefined) await sendRow(store, row, 'in flight')
     const { states, events } = await runBatch({ creates: [accept(createId(2))] }, {}, batch)
     expect(states).toEqual(['unknown', 'accepted'])
-    // "After any unknown nothing more is sent until a ping and a read answer well."
+    // After an unknown outcome, nothing more is sent until a health check (a ping and a read) succeeds.
     expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
   })
 
@@ -147,13 +151,17 @@ describe('one runner per batch', () => {
     const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    let looks = 0
+    let recoverCalls = 0
     const recover = () => {
-      looks += 1
+      recoverCalls += 1
       return Promise.resolve([])
     }
     const { done, sent } = await runBatch({ ledger: { recover } }, {}, batch)
-    expect({ done, sent, looks }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: 0, looks: 3 })
+    expect({ done, sent, recoverCalls }).toMatchObject({
+      done: { thrown: { code: 'internal' } },
+      sent: 0,
+      recoverCalls: 3,
+    })
     await expectFree(store, batch.id)
   })
 
@@ -308,7 +316,7 @@ describe('another organisation', () => {
     expect((await store.batches.find(batch.id))?.halt).toMatchObject({ message: 'down' })
   })
 
-  test('is not assumed if the user confirms that the owner of the batch has left', async () => {
+  test('is not assumed if the user confirms that the person who started the batch has left', async () => {
     const batch = await addBatchOfOther()
     const asked: string[] = []
     const confirmStarterLeft = ({ userEmail }: { userEmail: string }) => {
@@ -365,8 +373,8 @@ describe('the end of a run', () => {
     // A people file that the user changed meanwhile is not a failure of the run.
     const changed = new InvalidInputError('line 3 has changed')
     const optionsOfChangedFile = { ...options, writeResults: () => Promise.reject(changed) }
-    const fresh = await addBatch(store, { rows: orderRows(1, 50) })
-    const { done } = await runBatch({ creates: [accept(createId(50))] }, optionsOfChangedFile, fresh)
+    const newBatch = await addBatch(store, { rows: orderRows(1, 50) })
+    const { done } = await runBatch({ creates: [accept(createId(50))] }, optionsOfChangedFile, newBatch)
     expect(done).toMatchObject({ failure: undefined })
     expect(events).toEqual([disk, changed])
   })

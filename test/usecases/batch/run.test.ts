@@ -27,14 +27,14 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
-const [one = '', two = '', three = ''] = ids
-const allTaken = ids.map((id) => accept(id))
+const [idOne = '', idTwo = '', idThree = ''] = ids
+const allAccepted = ids.map((id) => accept(id))
 const createRowEvent = (number: number, state: string, reason?: string) =>
   ({ name: 'row', row: number, state, reason }) as RunEvent
 
 describe('the rows in order', () => {
   test('each is sent once, and reported once it is on disk', async () => {
-    const { end, events, states, sent } = await runThree(store, { creates: allTaken })
+    const { end, events, states, sent } = await runThree(store, { creates: allAccepted })
     expect({ end, sent }).toEqual({ end: { kind: 'done' }, sent: 3 })
     expect(states).toEqual(['accepted', 'accepted', 'accepted'])
     expect(events).toEqual([
@@ -46,15 +46,15 @@ describe('the rows in order', () => {
 
   test('at most `max` rows are sent, including rejected ones', async () => {
     const refusal = clientError(400, 'recipient.email: is not accepted')
-    const { end, states, sent } = await runThree(store, { creates: [refusal, accept(two)] }, { max: 2 })
+    const { end, states, sent } = await runThree(store, { creates: [refusal, accept(idTwo)] }, { max: 2 })
     expect({ end, sent }).toEqual({ end: { kind: 'limited' }, sent: 2 })
     expect(states).toEqual(['rejected', 'accepted', 'pending'])
-    const { end: whole } = await runThree(store, { creates: [] }, { max: 0 })
-    expect(whole).toEqual({ kind: 'limited' })
+    const { end: endWithoutRows } = await runThree(store, { creates: [] }, { max: 0 })
+    expect(endWithoutRows).toEqual({ kind: 'limited' })
   })
 
-  test('with `only` just this row is sent, and nothing if it is not pending', async () => {
-    const { end, states, batch } = await runThree(store, { creates: [accept(two)] }, { only: 2 })
+  test('with `only`, just the row with that number is sent, and nothing if that row is not pending', async () => {
+    const { end, states, batch } = await runThree(store, { creates: [accept(idTwo)] }, { only: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])
     const again = await sendPendingRows(createRunner(store).ports, batch.id, { ...noLimit, only: 2 })
@@ -63,14 +63,14 @@ describe('the rows in order', () => {
 
   test('a rejected row is reported with the message of the service, and the next one is sent', async () => {
     const refusal = clientError(400, 'recipient.email: is not accepted')
-    const { events, states } = await runThree(store, { creates: [refusal, accept(two), refusal] })
+    const { events, states } = await runThree(store, { creates: [refusal, accept(idTwo), refusal] })
     expect(states).toEqual(['rejected', 'accepted', 'rejected'])
     expect(events[0]).toEqual(createRowEvent(1, 'rejected', 'recipient.email: is not accepted'))
   })
 
   test('a 403 for the key halts the run, and the row stays pending', async () => {
     const { end, events, states, sent } = await runThree(store, {
-      creates: [accept(one), clientError(403, 'the role may not order')],
+      creates: [accept(idOne), clientError(403, 'the role may not order')],
     })
     expect(end).toMatchObject({ kind: 'halted', error: { message: 'the role may not order' } })
     expect({ states, sent }).toEqual({ states: ['accepted', 'pending', 'pending'], sent: 2 })
@@ -87,12 +87,12 @@ describe('the rows in order', () => {
       recipient: personOf(`person${number}@example.com`),
     })
     const options = { allowDuplicate: false, waitBudgetMs: 0 }
-    const other = createRunner(store, { creates: [accept(), accept(three)] })
+    const other = createRunner(store, { creates: [accept(), accept(idThree)] })
     // The pending rows do not conflict with a single order of another package.
     for (const number of [1, 3])
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
     await store.waiting.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
-    const { ports, events } = createRunner(store, { creates: [accept(one), accept(two)] })
+    const { ports, events } = createRunner(store, { creates: [accept(idOne), accept(idTwo)] })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])
     expect(events).toMatchObject([
@@ -107,7 +107,7 @@ describe('the rows in order', () => {
 describe('waiting', () => {
   test('after a 429 the run waits for the stated time and sends the same row again', async () => {
     const { end, events, sleeps, states } = await runThree(store, {
-      creates: [clientError(429, 'too many requests', '7'), ...allTaken],
+      creates: [clientError(429, 'too many requests', '7'), ...allAccepted],
     })
     expect({ end, states }).toEqual({ end: { kind: 'done' }, states: Array(3).fill('accepted') })
     expect(events.slice(0, 2)).toEqual([
@@ -132,7 +132,7 @@ describe('waiting', () => {
 
   test('a row of which no byte was sent is sent again after a growing backoff', async () => {
     const { events, sleeps, sent } = await runThree(store, {
-      creates: [unsentAnswer, unsentAnswer, ...allTaken],
+      creates: [unsentAnswer, unsentAnswer, ...allAccepted],
     })
     const waits = events.filter(({ name }) => name === 'waiting')
     expect(waits).toEqual(
@@ -149,7 +149,7 @@ describe('waiting', () => {
 
   test('a wait for the quota is reported, and is not longer than the wait budget', async () => {
     const windows = [{ calls: 2, seconds: 60 }]
-    const { end, events, sleeps } = await runThree(store, { creates: allTaken, windows })
+    const { end, events, sleeps } = await runThree(store, { creates: allAccepted, windows })
     expect(end).toEqual({ kind: 'done' })
     const [waitMs = 0, ...more] = sleeps
     expect(waitMs).toBeGreaterThanOrEqual(60_000)
@@ -158,7 +158,7 @@ describe('waiting', () => {
     await store.close()
     store = await memoryStore()
     const batch = await addBatch(store)
-    const { ports } = createRunner(store, { creates: allTaken, windows })
+    const { ports } = createRunner(store, { creates: allAccepted, windows })
     const result = await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
     expect(result).toMatchObject({ kind: 'halted', error: { code: 'throttled' } })
   })
@@ -166,7 +166,9 @@ describe('waiting', () => {
 
 describe('an outcome that is unknown', () => {
   test('affects one row: nothing is sent until the health check succeeds, which is reported', async () => {
-    const { end, events, states } = await runThree(store, { creates: [lostAnswer, accept(two), lostAnswer] })
+    const { end, events, states } = await runThree(store, {
+      creates: [lostAnswer, accept(idTwo), lostAnswer],
+    })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['unknown', 'accepted', 'unknown'])
     // After the last row no health check is needed.
@@ -194,7 +196,10 @@ describe('an outcome that is unknown', () => {
       ping: () =>
         remainingFailures-- > 0 ? Promise.reject(down) : Promise.resolve({ status: 'ok', latency_ms: 1 }),
     }
-    const { end, events } = await runThree(store, { creates: [lostAnswer, accept(two), accept(three)], api })
+    const { end, events } = await runThree(store, {
+      creates: [lostAnswer, accept(idTwo), accept(idThree)],
+      api,
+    })
     expect(end).toEqual({ kind: 'done' })
     const outages = events.flatMap((event) => (event.name === 'outage' ? [event] : []))
     expect(outages.map(({ seconds }) => seconds)).toEqual([5, 10, 20, 40, 60, 60])
@@ -242,13 +247,13 @@ describe('an outcome that is unknown', () => {
     const { end, events, states, api } = await runThree(store, {
       creates: [
         serverError(500, { request_id: requestId }),
-        accept(two),
-        serverError(500, { request_id: three }),
+        accept(idTwo),
+        serverError(500, { request_id: idThree }),
       ],
-      reads: { [requestId]: read, [three]: read },
+      reads: { [requestId]: read, [idThree]: read },
     })
     expect(end).toEqual({ kind: 'done' })
-    expect(api.readIds).toEqual([requestId, three])
+    expect(api.readIds).toEqual([requestId, idThree])
     // The second read returns another request, which is no evidence.
     expect(states).toEqual(['accepted', 'accepted', 'unknown'])
     expect(events.slice(0, 4)).toEqual([
@@ -260,7 +265,7 @@ describe('an outcome that is unknown', () => {
   })
 
   test('with the id of another order halts the run at once', async () => {
-    const { end, states } = await runThree(store, { creates: [accept(one), accept(one)] })
+    const { end, states } = await runThree(store, { creates: [accept(idOne), accept(idOne)] })
     expect(end).toMatchObject({
       kind: 'halted',
       error: { message: expect.stringContaining('the order of row 1') as string },
@@ -293,7 +298,7 @@ describe('rows that would all be rejected', () => {
       }),
     })
     const packageSchema = () => Promise.resolve(schemaOf({}, 12))
-    const { ports } = createRunner(store, { creates: [missing, accept(two)], api: { packageSchema } })
+    const { ports } = createRunner(store, { creates: [missing, accept(idTwo)], api: { packageSchema } })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['rejected', 'accepted'])
   })

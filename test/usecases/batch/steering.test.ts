@@ -33,7 +33,7 @@ async function findBatch({ id }: Pick<NewFileBatch, 'id'>): Promise<Batch> {
 }
 
 /** Returns the result or the error of a job, and checks that the lease of the batch is released. */
-async function endWith(
+async function runAndExpectFree(
   batch: Pick<NewFileBatch, 'id'>,
   job: (batch: Batch) => Promise<unknown>,
 ): Promise<unknown> {
@@ -107,7 +107,7 @@ describe('a batch that a runner has', () => {
 describe('cancel', () => {
   test('of a batch cancels its pending rows and no others', async () => {
     const batch = await addMixedBatch()
-    expect(await endWith(batch, (each) => cancelBatch(createRunner(store).ports, each))).toBe(1)
+    expect(await runAndExpectFree(batch, (each) => cancelBatch(createRunner(store).ports, each))).toBe(1)
     expect(await rowsOf(store, batch.id)).toMatchObject([
       { state: 'cancelled', reason: 'cancelled before it was sent', changedAt: sentAt },
       { state: 'accepted' },
@@ -118,13 +118,15 @@ describe('cancel', () => {
 
   test('of a row cancels a held row', async () => {
     const batch = await addSimilarFile()
-    expect(await endWith(batch, (each) => cancelBatch(createRunner(store).ports, each, [1]))).toBe(1)
+    expect(await runAndExpectFree(batch, (each) => cancelBatch(createRunner(store).ports, each, [1]))).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['cancelled', 'pending'])
   })
 
   test('of a row that was sent is refused', async () => {
     const batch = await addMixedBatch()
-    const result = await endWith(batch, (each) => cancelBatch(createRunner(store).ports, each, [1, 4]))
+    const result = await runAndExpectFree(batch, (each) =>
+      cancelBatch(createRunner(store).ports, each, [1, 4]),
+    )
     expect(result).toMatchObject(
       usageError(`row 4 of batch ${batch.id} is not waiting to be sent`, '--state pending,held'),
     )
@@ -134,7 +136,7 @@ describe('cancel', () => {
 
 describe('retry', () => {
   const retryRows = (batch: Pick<NewFileBatch, 'id'>, rows?: number[]) =>
-    endWith(batch, (each) => retryBatch(createRunner(store).ports, each, rows))
+    runAndExpectFree(batch, (each) => retryBatch(createRunner(store).ports, each, rows))
 
   test('makes rejected rows pending, and no others', async () => {
     const batch = await addMixedBatch()
@@ -172,8 +174,10 @@ describe('retry', () => {
 })
 
 describe('release', () => {
-  const releaseBatch = (batch: Pick<NewFileBatch, 'id'>, what: Release) =>
-    endWith(batch, (each) => releaseRows(createRunner(store).ports, each, what, 'owner@example.com'))
+  const releaseBatch = (batch: Pick<NewFileBatch, 'id'>, release: Release) =>
+    runAndExpectFree(batch, (each) =>
+      releaseRows(createRunner(store).ports, each, release, 'owner@example.com'),
+    )
 
   test('of a row makes it pending', async () => {
     const batch = await addSimilarFile()
@@ -251,30 +255,31 @@ describe('release', () => {
   })
 
   test('is refused for an order at another URL until the user decides whether both are one service', async () => {
-    const [at, otherUrl] = ['http://127.0.0.1:4010', 'https://old.example.com']
+    const [currentUrl, otherUrl] = ['http://127.0.0.1:4010', 'https://old.example.com']
     const batch = await addSimilarFile()
     // A store in memory accepts orders only for this machine, so the other service is simulated.
     store.waiting.release = () => Promise.resolve({ rows: [], left: [{ row: 1, reason: 'other_service' }] })
     const find = store.batches.find.bind(store.batches)
     store.batches.find = async (id) => {
       const each = await find(id)
-      return each && { ...each, baseUrl: id === batch.id ? at : otherUrl }
+      return each && { ...each, baseUrl: id === batch.id ? currentUrl : otherUrl }
     }
     expect(await releaseBatch(batch, { kind: 'rows', rows: [1] })).toMatchObject(
-      usageError(/^row 1 cannot be released/, `refcheck store same-service ${otherUrl} ${at}`),
+      usageError(/^row 1 cannot be released/, `refcheck store same-service ${otherUrl} ${currentUrl}`),
     )
   })
 })
 
 const schema = { packageSchema: () => Promise.resolve(schemaOf({}, 13)) }
+/** A service at which package 12 is disabled and package 13 is its successor. */
 const successor = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), ...schema } }
 
 describe('move', () => {
   const movePackage = (
     batch: Pick<NewFileBatch, 'id'>,
     packageId = 13,
-    world: Parameters<typeof createRunner>[1] = successor,
-  ) => endWith(batch, (each) => moveBatch(createRunner(store, world).ports, each, packageId))
+    overrides: Parameters<typeof createRunner>[1] = successor,
+  ) => runAndExpectFree(batch, (each) => moveBatch(createRunner(store, overrides).ports, each, packageId))
 
   /** Returns rows whose bodies are complete requests. */
   const createCompleteRows = (count: number, from = 1, packageId = 12): NewRow[] =>
@@ -329,13 +334,13 @@ describe('move', () => {
     expect((await rowsOf(store, batch.id)).map(({ packageId }) => packageId)).toEqual([12, 12])
   })
 
-  test('to the same package, or of rows that name their own, is refused', async () => {
+  test('to the same package, or of rows that name their own packages, is refused', async () => {
     const batch = await addBatch(store, { rows: createCompleteRows(1) })
     expect(await movePackage(batch, 12)).toMatchObject(
       usageError(`batch ${batch.id} is already for package 12`),
     )
-    const own = await addBatch(store, { rows: createCompleteRows(1, 7), packageId: undefined })
-    expect(await movePackage(own)).toMatchObject(usageError(/name packages of their own$/))
+    const ownPackagesBatch = await addBatch(store, { rows: createCompleteRows(1, 7), packageId: undefined })
+    expect(await movePackage(ownPackagesBatch)).toMatchObject(usageError(/name packages of their own$/))
   })
 
   test('of a batch for another service is refused', async () => {

@@ -255,7 +255,7 @@ describe('the review', () => {
     ])
   })
 
-  test('lets the person leave', async () => {
+  test('lets the user leave', async () => {
     const interviewLeft = runInterview(plainSchema, createCompleteDraft(), [
       { ask: 'Is everything correct?', choose: 'Leave for now, and keep the answers' },
     ])
@@ -293,7 +293,7 @@ describe('the review', () => {
     expect(body.recipient.first_name).toBe('Anna')
   })
 
-  test('that is left has a hint with the command that continues', async () => {
+  test('an interview that is left has a hint with the command that continues it', async () => {
     const interviewLeft = runInterview(plainSchema, createEmptyDraft(plainSchema), [
       { ask: 'First name (required)', type: 'Zoë' },
       { ask: 'Last name (required)', type: "O'Brien" },
@@ -320,7 +320,7 @@ describe('the review', () => {
   })
 })
 
-test('Ctrl-C at any question ends it', async () => {
+test('Ctrl-C at any question ends the interview', async () => {
   await expect(
     runInterview(plainSchema, createEmptyDraft(plainSchema), [{ ask: 'First name (required)', leave: true }]),
   ).rejects.toMatchObject({ code: 'interrupted' })
