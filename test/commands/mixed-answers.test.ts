@@ -140,10 +140,8 @@ describe('a read of a request that returns another request', () => {
 describe('a report URL', () => {
   test('of another check is not filed under this person', async () => {
     const { type, intercept, sandbox, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
-    const [ownCheckId = '', otherCheckId = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
-    intercept(
-      rewriteAnswers((text) => text.replaceAll(`/v1/reports/${ownCheckId}`, `/v1/reports/${otherCheckId}`)),
-    )
+    const [ownId = '', otherId = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
+    intercept(rewriteAnswers((text) => text.replaceAll(`/v1/reports/${ownId}`, `/v1/reports/${otherId}`)))
     expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
@@ -269,7 +267,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
-      const inFlight = { 'ann@example.com': createPause(), 'ben@example.com': createPause() }
+      const inFlight = { 'ann@example.com': pause(), 'ben@example.com': pause() }
       let answerForBen = ''
       here.intercept(async (request, ask) => {
         if (request.method !== 'POST') return ask(request)
@@ -298,10 +296,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       return { here, first, second: await runs[later] }
     }
 
-    const createPause = () => ({
-      arrived: Promise.withResolvers<void>(),
-      released: Promise.withResolvers<void>(),
-    })
+    const pause = () => ({ arrived: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() })
 
     /** Returns the e-mail and state of each row, and whether the row has the id of the request that its person has. */
     async function readRows({ type, sandbox }: Session) {
@@ -309,10 +304,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const rows: { email: string; state: string; request_id: string | null }[] = []
       for (const { batch_id } of batches)
         rows.push(...((await type(`batch rows ${batch_id} --json`)).json() as typeof rows))
-      const idsByEmail = new Map(sandbox.requests().map((each) => [each.recipient.email, each.request_id]))
+      const ids = new Map(sandbox.requests().map((each) => [each.recipient.email, each.request_id]))
       return rows
         .toSorted((one, other) => one.email.localeCompare(other.email))
-        .map(({ email, state, request_id }) => [email, state, request_id === (idsByEmail.get(email) ?? null)])
+        .map(({ email, state, request_id }) => [email, state, request_id === (ids.get(email) ?? null)])
     }
 
     const reconcileAll = async (here: Session) => {

@@ -175,21 +175,18 @@ test('if several earlier rows have the same e-mail, all are compared, and the mo
 })
 
 test('rows with the same phone are released if the phone is declared as shared, and held otherwise', () => {
-  const colleagues: Person[] = [
+  const pair: Person[] = [
     ['Ann', 'Low', 'ann@x.example', '+61400000000'],
     ['Ann', 'High', 'other@x.example', '+61400000000'],
   ]
-  expect(findStates(colleagues)).toEqual(['pending', 'held'])
+  expect(findStates(pair)).toEqual(['pending', 'held'])
   const shared = { ...nothingAllowed, shared: ['61400000000'] }
-  expect(findStates(colleagues, shared)).toEqual(['pending', 'pending'])
+  expect(findStates(pair, shared)).toEqual(['pending', 'pending'])
   // If the phone is declared as shared, `phoneSharer` is not set either.
   const bob: Person = ['Bob', 'Lee', 'bob@x.example', '+61400000000']
-  expect(compare([...colleagues, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
-  expect(compare([...colleagues, bob], shared)[2]?.phoneSharer).toBeUndefined()
-  expect(findStates(colleagues, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual([
-    'pending',
-    'held',
-  ])
+  expect(compare([...pair, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
+  expect(compare([...pair, bob], shared)[2]?.phoneSharer).toBeUndefined()
+  expect(findStates(pair, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
 })
 
 test('--allow-similar releases similar rows of the file, and the same person is still a duplicate', () => {
@@ -284,8 +281,8 @@ test('if several earlier rows have the same e-mail, the row is compared with all
   expect(findStates([people[0] ?? annLow, people[1] ?? annLow, people[0] ?? annLow], similarAllowed)).toEqual(
     ['pending', 'pending', 'duplicate'],
   )
-  const sharedPhone = { ...nothingAllowed, shared: ['+61400000000'] }
-  expect(findStates(people, sharedPhone)).toEqual(['pending', 'held', 'held'])
+  const desk = { ...nothingAllowed, shared: ['+61400000000'] }
+  expect(findStates(people, desk)).toEqual(['pending', 'held', 'held'])
 })
 
 /** Implements section 4 of src/docs/ordering.md simply: compares each row with every earlier row that would be sent. */

@@ -7,10 +7,7 @@ recordForFaultTable('similar', 'pairs judged otherwise')
 
 type Person = [first: string, last: string, email: string, phone: string]
 
-/**
- * Sixty pairs of people with the expected verdict: `same` (a duplicate), `held` (until the user decides), `mentioned` (the
- * shared phone is reported, and the order is sent) or `goes` (no conflict).
- */
+/** Sixty pairs. Verdicts: `same` (duplicate), `held`, `mentioned` (shared phone, is sent) and `goes` (no conflict). */
 const pairs: [verdict: 'same' | 'held' | 'mentioned' | 'goes', why: string, one: Person, other: Person][] = [
   [
     'same',

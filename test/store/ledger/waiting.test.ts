@@ -195,17 +195,15 @@ describe.each(backends)('%s', (backend) => {
       { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
+    const noRepeats = {
+      leftOut: 0,
+      orderedAgain: 0,
+      finished: 0,
+      failed: {},
+      repeats: { ordered: 0, all: 0 },
+    }
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: {
-        count: 2,
-        first: earlier,
-        last,
-        leftOut: 0,
-        orderedAgain: 0,
-        finished: 0,
-        failed: {},
-        repeats: { ordered: 0, all: 0 },
-      },
+      ordered: { count: 2, first: earlier, last, ...noRepeats },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
@@ -234,10 +232,8 @@ describe.each(backends)('%s', (backend) => {
         similarRow(1, 'ann@example.com', 'Bob'),
         similarRow(2, 'ann@example.com', 'Cy'),
       ])
-      expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
-        rows: [1],
-        left: [],
-      })
+      const result = await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)
+      expect(result).toEqual({ rows: [1], left: [] })
       expect(await readStates(batchId)).toEqual(['pending', 'held'])
       expect(await store.batches.find(batchId)).toMatchObject({ allowSimilar: false, shared: [] })
       await moveRow(first, 1, 'accepted')

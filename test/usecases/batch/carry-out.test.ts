@@ -28,16 +28,12 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type RunOverrides = NonNullable<Parameters<typeof createRunner>[1]>
+type World = NonNullable<Parameters<typeof createRunner>[1]>
 
 /** Runs a batch, by default with two rows, and returns the steps in their order. */
-async function runBatch(
-  overrides: RunOverrides = {},
-  options: Partial<RunBatchOptions> = {},
-  existingBatch?: NewFileBatch,
-) {
-  const batch = existingBatch ?? (await addBatch(store, { rows: orderRows(2) }))
-  const runner = createRunner(store, { ...overrides, api: { ...packages, ...overrides.api } })
+async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
+  const batch = given ?? (await addBatch(store, { rows: orderRows(2) }))
+  const runner = createRunner(store, { ...world, api: { ...packages, ...world.api } })
   const steps: string[] = []
   const done = await reconcileAndSend(runner.ports, batch.id, {
     ...noLimit,
@@ -107,8 +103,8 @@ describe('a run', () => {
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
     // For a batch that is not in the queue, nothing is written to the queue.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
-    const newBatch = await addBatch(store, { rows: orderRows(1, 40) })
-    expect((await runBatch({ creates: [accept(createId(9))] }, {}, newBatch)).states).toEqual(['accepted'])
+    const fresh = await addBatch(store, { rows: orderRows(1, 40) })
+    expect((await runBatch({ creates: [accept(createId(9))] }, {}, fresh)).states).toEqual(['accepted'])
   })
 
   test('of a batch for another service is refused, and nothing is sent', async () => {
@@ -151,17 +147,13 @@ describe('one runner per batch', () => {
     const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    let recoverCalls = 0
+    let tries = 0
     const recover = () => {
-      recoverCalls += 1
+      tries += 1
       return Promise.resolve([])
     }
     const { done, sent } = await runBatch({ ledger: { recover } }, {}, batch)
-    expect({ done, sent, recoverCalls }).toMatchObject({
-      done: { thrown: { code: 'internal' } },
-      sent: 0,
-      recoverCalls: 3,
-    })
+    expect({ done, sent, tries }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: 0, tries: 3 })
     await expectFree(store, batch.id)
   })
 
@@ -373,8 +365,8 @@ describe('the end of a run', () => {
     // A people file that the user changed meanwhile is not a failure of the run.
     const changed = new InvalidInputError('line 3 has changed')
     const optionsOfChangedFile = { ...options, writeResults: () => Promise.reject(changed) }
-    const newBatch = await addBatch(store, { rows: orderRows(1, 50) })
-    const { done } = await runBatch({ creates: [accept(createId(50))] }, optionsOfChangedFile, newBatch)
+    const fresh = await addBatch(store, { rows: orderRows(1, 50) })
+    const { done } = await runBatch({ creates: [accept(createId(50))] }, optionsOfChangedFile, fresh)
     expect(done).toMatchObject({ failure: undefined })
     expect(events).toEqual([disk, changed])
   })
