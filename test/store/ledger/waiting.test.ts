@@ -195,15 +195,10 @@ describe.each(backends)('%s', (backend) => {
       { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
-    const noRepeats = {
-      leftOut: 0,
-      orderedAgain: 0,
-      finished: 0,
-      failed: {},
-      repeats: { ordered: 0, all: 0 },
-    }
+    const repeats = { ordered: 0, all: 0 }
+    const zeros = { leftOut: 0, orderedAgain: 0, finished: 0, failed: {}, repeats }
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { count: 2, first: earlier, last, ...noRepeats },
+      ordered: { count: 2, first: earlier, last, ...zeros },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
