@@ -195,10 +195,17 @@ describe.each(backends)('%s', (backend) => {
       { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
-    const repeats = { ordered: 0, all: 0 }
-    const zeros = { leftOut: 0, orderedAgain: 0, finished: 0, failed: {}, repeats }
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { count: 2, first: earlier, last, ...zeros },
+      ordered: {
+        count: 2,
+        first: earlier,
+        last,
+        leftOut: 0,
+        orderedAgain: 0,
+        finished: 0,
+        failed: {},
+        repeats: { ordered: 0, all: 0 },
+      },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
@@ -227,8 +234,10 @@ describe.each(backends)('%s', (backend) => {
         similarRow(1, 'ann@example.com', 'Bob'),
         similarRow(2, 'ann@example.com', 'Cy'),
       ])
-      const result = await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)
-      expect(result).toEqual({ rows: [1], left: [] })
+      expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
+        rows: [1],
+        left: [],
+      })
       expect(await readStates(batchId)).toEqual(['pending', 'held'])
       expect(await store.batches.find(batchId)).toMatchObject({ allowSimilar: false, shared: [] })
       await moveRow(first, 1, 'accepted')
@@ -368,7 +377,7 @@ describe.each(backends)('%s', (backend) => {
     const addTo = (packageId: number, rows = [{ ...orderRow(1, 'ann@example.com'), packageId } as NewRow]) =>
       addRows(rows, { packageId })
 
-    test('hold rows of people who were ordered under the old package, and only at the service of that package', async () => {
+    test('hold rows of people who were ordered under them, at their own service only', async () => {
       const first = await addTo(12)
       await moveRow(first, 1, 'accepted')
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
@@ -391,7 +400,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await readStates(await addTo(14))).toEqual(['pending'])
     })
 
-    test('do not hold rows of people who are only pending under the old package', async () => {
+    test('do not hold rows of people who are only pending under them', async () => {
       await addTo(12)
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
       expect(await readStates(await addTo(13))).toEqual(['pending'])
