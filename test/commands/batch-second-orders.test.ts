@@ -125,31 +125,29 @@ test('a run reads the requests that stored events name once, before its first or
   expect(calls.indexOf(readCall)).toBeLessThan(calls.findIndex((call) => call.startsWith('POST')))
 })
 
-describe.each(['SQLite', 'PostgreSQL'] as const)(
-  'with a %s store, a request that another program made',
-  (store) => {
-    const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
+describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of another program', (store) => {
+  const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
 
-    /** Orders for Ana Row1 with another program after `before`, and writes the event of that request to a file. */
-    async function orderElsewhere(before?: (here: Session) => Promise<void>) {
-      const here = await session({ store })
-      peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
-      await before?.(here)
-      const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
-      expect((await here.type(`request create --package 102 ${person} --yes`, otherStore)).code).toBe(0)
-      const request_id = here.sandbox.requests().at(-1)?.request_id ?? ''
-      here.write(
-        'events.ndjson',
-        `${JSON.stringify({ event: 'request.updated', request_id, status: 'PARTIAL' })}\n`,
-      )
-      return { ...here, request_id }
-    }
+  /** Orders for Ana Row1 with another program after `before`, and writes the event of that request to a file. */
+  async function orderElsewhere(before?: (here: Session) => Promise<void>) {
+    const here = await session({ store })
+    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    await before?.(here)
+    const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
+    expect((await here.type(`request create --package 102 ${person} --yes`, otherStore)).code).toBe(0)
+    const request_id = here.sandbox.requests().at(-1)?.request_id ?? ''
+    here.write(
+      'events.ndjson',
+      `${JSON.stringify({ event: 'request.updated', request_id, status: 'PARTIAL' })}\n`,
+    )
+    return { ...here, request_id }
+  }
 
-    test('holds a row for the same person and names the request; after the release the request is reported as a possible second order', async () => {
-      const { type, all, request_id, ordered } = await orderElsewhere()
-      expect((await type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
-      expect(await all(['batch plan people.csv --package 102', 'batch run people.csv --package 102 --yes']))
-        .toMatchInlineSnapshot(`
+  test('holds a row for the same person and names the request; after the release the request is reported as a possible second order', async () => {
+    const { type, all, request_id, ordered } = await orderElsewhere()
+    expect((await type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
+    expect(await all(['batch plan people.csv --package 102', 'batch run people.csv --package 102 --yes']))
+      .toMatchInlineSnapshot(`
         $ refcheck batch plan people.csv --package 102
         2> people.csv: 2 rows
         2>   1 order of 102 Identity check only
@@ -227,17 +225,17 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         2> That request is the order of Ana Row1 (line 2): refcheck batch cancel BATCH_1 --row 1
         exit 10
       `)
-      expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
-      const id = await readBatchId(type)
-      expect(
-        await all([
-          `batch rows ${id} --state held`,
-          `batch rows ${id} --state held --json`,
-          `batch release ${id} --row 1`,
-          `batch resume ${id} --yes`,
-          'batch reconcile',
-        ]),
-      ).toMatchInlineSnapshot(`
+    expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+    const id = await readBatchId(type)
+    expect(
+      await all([
+        `batch rows ${id} --state held`,
+        `batch rows ${id} --state held --json`,
+        `batch release ${id} --row 1`,
+        `batch resume ${id} --yes`,
+        'batch reconcile',
+      ]),
+    ).toMatchInlineSnapshot(`
       $ refcheck batch rows BATCH_1 --state held
       ROW  LINE  STATE  EMAIL           OUTCOME
       1    2     held   a1@example.com  held: request REQUEST_1, which was not ordered with this store, is for this person
@@ -300,22 +298,22 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
       exit 0
     `)
-      expect(ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
-      await type(`batch reconcile --acknowledge ${request_id}`)
-      expect((await type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
-    })
+    expect(ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
+    await type(`batch reconcile --acknowledge ${request_id}`)
+    expect((await type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
+  })
 
-    test('holds a single order of its person and of a similar person; flags order them nevertheless', async () => {
-      const { all, ordered } = await orderElsewhere()
-      const similar = person.replace('Ana', 'Anna').replace('a1@', 'anna@')
-      expect(
-        await all([
-          'batch reconcile --events events.ndjson',
-          `request create --package 102 ${person} --yes`,
-          `request create --package 102 ${person} --yes --json`,
-          `request create --package 102 ${similar} --yes`,
-        ]),
-      ).toMatchInlineSnapshot(`
+  test('holds a single order of its person and of a similar person; flags order them nevertheless', async () => {
+    const { all, ordered } = await orderElsewhere()
+    const similar = person.replace('Ana', 'Anna').replace('a1@', 'anna@')
+    expect(
+      await all([
+        'batch reconcile --events events.ndjson',
+        `request create --package 102 ${person} --yes`,
+        `request create --package 102 ${person} --yes --json`,
+        `request create --package 102 ${similar} --yes`,
+      ]),
+    ).toMatchInlineSnapshot(`
       $ refcheck batch reconcile --events events.ndjson
       Nothing to settle.
       exit 0
@@ -345,13 +343,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       2> To order it all the same, add --allow-similar.
       exit 2
     `)
-      expect(ordered()).toEqual(['a1@example.com'])
-      expect(
-        await all([
-          `request create --package 102 ${person} --yes --allow-duplicate`,
-          `request create --package 102 ${similar} --yes --allow-similar`,
-        ]),
-      ).toMatchInlineSnapshot(`
+    expect(ordered()).toEqual(['a1@example.com'])
+    expect(
+      await all([
+        `request create --package 102 ${person} --yes --allow-duplicate`,
+        `request create --package 102 ${similar} --yes --allow-similar`,
+      ]),
+    ).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes --allow-duplicate
       created  REQUEST_2                             RECEIVED
       2> Follow it with: refcheck request wait REQUEST_2
@@ -362,18 +360,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       2> Follow it with: refcheck request wait REQUEST_3
       exit 0
     `)
-      expect(ordered()).toHaveLength(3)
-    })
+    expect(ordered()).toHaveLength(3)
+  })
 
-    test('and is read after the batch was added holds a row of its person when the row is about to be sent', async () => {
-      const { type, all, ordered } = await orderElsewhere(async (here) => {
-        const [header, first, second] = here.read('people.csv').split('\n')
-        here.write('people.csv', [header, second, first, ''].join('\n'))
-        await here.type('batch run people.csv --package 102 --yes --max 1')
-      })
-      const id = await readBatchId(type)
-      expect(await all(['batch reconcile --events events.ndjson', `batch resume ${id} --yes`]))
-        .toMatchInlineSnapshot(`
+  test('and is read after the batch was added holds a row of its person when the row is about to be sent', async () => {
+    const { type, all, ordered } = await orderElsewhere(async (here) => {
+      const [header, first, second] = here.read('people.csv').split('\n')
+      here.write('people.csv', [header, second, first, ''].join('\n'))
+      await here.type('batch run people.csv --package 102 --yes --max 1')
+    })
+    const id = await readBatchId(type)
+    expect(await all(['batch reconcile --events events.ndjson', `batch resume ${id} --yes`]))
+      .toMatchInlineSnapshot(`
         $ refcheck batch reconcile --events events.ndjson
         Nothing to settle.
         exit 0
@@ -396,7 +394,6 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         2> That request is the order of Ana Row1 (line 3): refcheck batch cancel BATCH_1 --row 2
         exit 10
       `)
-      expect(ordered()).toEqual(['a2@example.com', 'a1@example.com'])
-    })
-  },
-)
+    expect(ordered()).toEqual(['a2@example.com', 'a1@example.com'])
+  })
+})

@@ -55,3 +55,9 @@ test('a name of one character is withheld, because it would be its own initial',
   const person = { first_name: '芳', last_name: '王', referee_name: 'J. 李' }
   expect(maskDocument(person, new Set())).toEqual({ first_name: '…', last_name: '…', referee_name: 'J. …' })
 })
+
+test('of the path of a results file only the name of the file is shown', () => {
+  expect(maskDocument({ results_file: '/srv/Smith/report-12' }, new Set())).toEqual({
+    results_file: 'report-12',
+  })
+})

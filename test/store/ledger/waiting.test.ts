@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-
 import { beginAttempt, batchOf, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf, similarRow } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
+import { noConflicts } from '../../../src/domain/batch/verdict.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
 import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -196,16 +196,7 @@ describe.each(backends)('%s', (backend) => {
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: {
-        count: 2,
-        first: earlier,
-        last,
-        leftOut: 0,
-        orderedAgain: 0,
-        finished: 0,
-        failed: {},
-        repeats: { ordered: 0, all: 0 },
-      },
+      ordered: { ...noConflicts().ordered, count: 2, first: earlier, last },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
