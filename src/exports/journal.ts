@@ -167,6 +167,7 @@ export interface Journal {
   close(): Promise<void>
 }
 
+/** The provider's answer, with the confirmed e-mail for an order that is sent again. */
 type AnswerToRecord = Exclude<ProvidersAnswer, { kind: 'order' }> | { kind: 'order'; confirmedEmail: string }
 
 const defaultWaitMs = 120_000
@@ -207,9 +208,9 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
   return {
     file,
-    order: (client, body, order = {}) =>
-      call(order.signal, async () => {
-        const { signal, waitMs = defaultWaitMs, allowDuplicate = false, allowSimilar = false } = order
+    order: (client, body, orderOptions = {}) =>
+      call(orderOptions.signal, async () => {
+        const { signal, waitMs = defaultWaitMs, allowDuplicate = false, allowSimilar = false } = orderOptions
         checkMilliseconds(waitMs, 'waitMs')
         const services = { ...servicesFor(store, client, account), signal }
         if (account !== '') await store.accounts.check(account)
@@ -223,11 +224,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         await store.ledger.recover(systemClock.now())
         for (const id of requestIds) checkText(id, 'requestIds')
         const found = await reconcile(services, await findUnknownRows(store.ledger, undefined), requestIds)
-        const provenBatchIds = new Set(found.settled.map(({ submission }) => submission.batchId))
+        const reconciledBatchIds = new Set(found.settled.map(({ submission }) => submission.batchId))
         const orders = await store.ledger.list({})
         return {
           accepted: orders
-            .filter(({ batchId, state }) => provenBatchIds.has(batchId) && state === 'accepted')
+            .filter(({ batchId, state }) => reconciledBatchIds.has(batchId) && state === 'accepted')
             .map(toJournaledOrder),
           unknown: orders.filter(({ state }) => state === 'unknown').map(toJournaledOrder),
         }

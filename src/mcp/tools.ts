@@ -17,6 +17,7 @@ import type { Services } from '../usecases/services.ts'
 
 /** The services and permissions of an agent's calls. */
 export interface AgentServices {
+  /** The version of refcheck. */
   version: string
   run: RunReadOnly
   /** The folder that `validate_file` and `plan_file` read; undefined if none is allowed. */
@@ -26,7 +27,9 @@ export interface AgentServices {
   showsPersonalData: boolean
   /** Removes the known keys, secrets and tokens from a text. */
   redact: (text: string) => string
+  /** Opens the plans that wait for approval. */
   plans: () => Promise<Services['plans']>
+  /** Opens the services that store a plan. */
   openPlanServices: () => Promise<StorePlanServices>
   /** Returns the time in milliseconds. */
   now: () => number
@@ -42,14 +45,15 @@ export interface Tool {
   answer: z.ZodType
   /** Whether the tool stores anything on this machine. */
   keeps: boolean
+  /** Performs a call of the tool. */
   job: (
     services: AgentServices,
     input: Record<string, unknown>,
     signal: AbortSignal,
   ) => Promise<CommandResult>
   /**
-   * Command lines whose output has names that the texts of this tool's result may contain, so that they can be
-   * masked.
+   * Returns command lines whose output has the names of people that texts in this tool's result may contain. They are
+   * run, so that these names can be masked.
    */
   namesFrom?: ((input: Record<string, unknown>) => string[][]) | undefined
   /** Whether the result contains names of checks, which are then compared with those of the packages. */
@@ -95,7 +99,7 @@ const bodyInput = z
 /** The command line whose output has the names of all people who were ordered. */
 const orderedRequests = () => [['request', 'list']]
 /** The command lines whose output has the names of a batch, and of all people who were ordered. */
-const ofBatch = ({ batch_id: id }: Record<string, unknown>) => [
+const batchAndRequests = ({ batch_id: id }: Record<string, unknown>) => [
   ['batch', 'export', String(id)],
   ...orderedRequests(),
 ]
@@ -181,7 +185,7 @@ const readTools = [
     input: z.object({ batch_id: batchId }),
     line: ({ batch_id: id }) => ['batch', 'status', String(id)],
     command: 'batch status',
-    namesFrom: ofBatch,
+    namesFrom: batchAndRequests,
   }),
   readTool({
     name: 'list_batch_rows',
@@ -190,7 +194,7 @@ const readTools = [
     input: z.object({ batch_id: batchId, state: z.enum(submissionStates).optional() }),
     line: ({ batch_id: id, state }) => ['batch', 'rows', String(id), ...flagArgument('state', state)],
     command: 'batch rows',
-    namesFrom: ofBatch,
+    namesFrom: batchAndRequests,
   }),
   readTool({
     name: 'get_quota',
@@ -400,8 +404,8 @@ function maskFileResult(
   result: CommandResult,
 ): CommandResult {
   if (showsPersonalData) return result
-  const namesColumns = map !== undefined || ignore !== undefined
-  return { ...result, document: maskFileFailure(result.document, namesColumns) }
+  const hasColumnOptions = map !== undefined || ignore !== undefined
+  return { ...result, document: maskFileFailure(result.document, hasColumnOptions) }
 }
 
 const toCommandResult = (end: PlanEnd): CommandResult =>

@@ -20,7 +20,10 @@ export interface Archive {
   read(part: string, maxBytes?: number): AsyncGenerator<Buffer>
 }
 
-/** Reads the directory of a zip that is in memory; parts are unpacked when they are read. */
+/**
+ * Reads the directory of a zip that is in memory; parts are unpacked when they are read. In this folder, `name` is the
+ * name of the file, for messages.
+ */
 export async function openArchive(bytes: Buffer, name: string): Promise<Archive> {
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true })
@@ -61,8 +64,8 @@ async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> 
 }
 
 /**
- * Checks the size that the archive states. The bytes need no count: yauzl fails a stream whose length differs from
- * it.
+ * Throws if the size that the archive states for a part exceeds a limit. The unpacked bytes need not be counted: yauzl
+ * fails a stream whose length differs from the stated size.
  */
 function requireAllowedSize(
   { fileName, uncompressedSize, compressedSize }: Entry,
@@ -111,7 +114,7 @@ export function isPropertySet({ val }: Attributes): boolean {
 /** Callbacks of the parser. Tags of namespaces that are not in `namespaces` are not reported. */
 interface XmlHandlers {
   /** Namespace URIs whose elements are reported, each with the prefix that is put before their names. */
-  spaces?: ReadonlyMap<string, string>
+  namespaces?: ReadonlyMap<string, string>
   open?: (name: string, attributes: Attributes) => void
   close?: (name: string) => void
   text?: (text: string) => void
@@ -126,7 +129,7 @@ const workbookNamespaces: ReadonlyMap<string, string> = new Map(
     'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
     'http://purl.oclc.org/ooxml/spreadsheetml/main',
     'http://schemas.openxmlformats.org/package/2006/relationships',
-  ].map((space) => [space, '']),
+  ].map((uri) => [uri, '']),
 )
 
 /** Namespaces of sheets: also those of the conditional formats of Excel 2010 and later. */
@@ -146,7 +149,10 @@ export async function readXml(
   for await (const _ of xmlChunks(archive, part, name, handlers, handlers.maxBytes));
 }
 
-/** As `readXml`, but yields after each chunk. A document type is refused, so that no entity can expand. */
+/**
+ * Parses a part as `readXml` does, but yields after each chunk. Throws for a document type, so that no entity can
+ * expand.
+ */
 export async function* xmlChunks(
   archive: Archive,
   part: string,
@@ -213,9 +219,9 @@ class XmlSize {
 }
 
 function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
-  const { spaces: namespaces = workbookNamespaces, open, close, text } = handlers
+  const { namespaces = workbookNamespaces, open, close, text } = handlers
   const parser = new SaxesParser({ position: false, xmlns: false })
-  const names = new NamespaceResolver(namespaces)
+  const resolver = new NamespaceResolver(namespaces)
   let depth = 0
   parser.on('error', (error) => {
     throw error
@@ -230,15 +236,15 @@ function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns
     if (depth > limits.nesting) {
       throw new Error(`elements are nested deeper than ${limits.nesting} levels`)
     }
-    names.declare(tag.attributes, depth)
-    const reportedName = names.reportedName(tag.name)
+    resolver.declare(tag.attributes, depth)
+    const reportedName = resolver.reportedName(tag.name)
     if (reportedName !== undefined) open?.(reportedName, tag.attributes)
   })
   parser.on('closetag', (tag) => {
     size.reset()
-    const reportedName = names.reportedName(tag.name)
+    const reportedName = resolver.reportedName(tag.name)
     if (reportedName !== undefined) close?.(reportedName)
-    names.undeclare(depth)
+    resolver.undeclare(depth)
     depth -= 1
   })
   if (text !== undefined) {
@@ -256,11 +262,12 @@ class NamespaceResolver {
   /** Namespace URIs in scope, by prefix; the default namespace has the prefix ''. */
   readonly #declaredNamespaces = new Map<string, string>()
   /** Declarations that inner elements replaced; they are restored at the end of the element at `depth`. */
-  readonly #replacedDeclarations: { depth: number; prefix: string; space: string | undefined }[] = []
+  readonly #replacedDeclarations: { depth: number; prefix: string; uri: string | undefined }[] = []
+  /** The results of `reportedName`, by name. */
   readonly #reportedNames = new Map<string, string | undefined>()
 
-  constructor(spaces: ReadonlyMap<string, string>) {
-    this.#namespaces = spaces
+  constructor(namespaces: ReadonlyMap<string, string>) {
+    this.#namespaces = namespaces
   }
 
   /**
@@ -270,9 +277,9 @@ class NamespaceResolver {
   reportedName(name: string): string | undefined {
     if (this.#reportedNames.has(name)) return this.#reportedNames.get(name)
     const colon = name.indexOf(':')
-    const space = this.#declaredNamespaces.get(colon === -1 ? '' : name.slice(0, colon))
+    const uri = this.#declaredNamespaces.get(colon === -1 ? '' : name.slice(0, colon))
     // A name whose namespace is declared nowhere is reported without a prefix.
-    const prefix = space === undefined ? '' : this.#namespaces.get(space)
+    const prefix = uri === undefined ? '' : this.#namespaces.get(uri)
     const reported = prefix === undefined ? undefined : prefix + name.slice(colon + 1)
     if (this.#reportedNames.size < 1000) this.#reportedNames.set(name, reported)
     return reported
@@ -283,7 +290,7 @@ class NamespaceResolver {
       if (!key.startsWith('xmlns')) continue
       const prefix = key === 'xmlns' ? '' : key.startsWith('xmlns:') ? key.slice(6) : undefined
       if (prefix === undefined) continue
-      this.#replacedDeclarations.push({ depth, prefix, space: this.#declaredNamespaces.get(prefix) })
+      this.#replacedDeclarations.push({ depth, prefix, uri: this.#declaredNamespaces.get(prefix) })
       this.#declaredNamespaces.set(prefix, attributes[key] ?? '')
       this.#reportedNames.clear()
     }
@@ -296,8 +303,8 @@ class NamespaceResolver {
       last = this.#replacedDeclarations.at(-1)
     ) {
       this.#replacedDeclarations.pop()
-      if (last.space === undefined) this.#declaredNamespaces.delete(last.prefix)
-      else this.#declaredNamespaces.set(last.prefix, last.space)
+      if (last.uri === undefined) this.#declaredNamespaces.delete(last.prefix)
+      else this.#declaredNamespaces.set(last.prefix, last.uri)
       this.#reportedNames.clear()
     }
   }
@@ -378,6 +385,7 @@ export interface BookSheet {
 
 export interface Book {
   format: 'xlsx' | 'ods'
+  /** Whether the workbook counts dates from 1904 instead of 1900. */
   from1904: boolean
   sheets: BookSheet[]
 }

@@ -33,6 +33,7 @@ export const limits = {
   sheets: 256,
   /** Chunks of 16 KiB that are unpacked to find the sheets that are not empty. */
   searchedPieces: 3072,
+  /** Unpacked bytes of the part with the rows of a sheet. */
   sheetBytes: 256 * mebibyte,
   /** Bytes of the shared texts, and of every other part that is in memory as a whole. */
   partBytes: 64 * mebibyte,
@@ -45,13 +46,17 @@ export const limits = {
   attributes: 256,
   /** Characters of one text, comment, name or value in XML; a cell has 32,767 at most. */
   xmlCharacters: mebibyte,
+  /** Relations of one part of an XLSX workbook, such as those to its comments. */
   relations: 100_000,
   /** Elements that describe columns: Excel writes at most one for each of its columns. */
   columnElements: 16_384,
+  /** Bytes of the manifest and of the settings of an ODS workbook. */
   smallPartBytes: mebibyte,
+  /** Shared texts of an XLSX workbook. */
   texts: 1_000_000,
   /** Cell styles; Excel allows 65,490. */
   styles: 100_000,
+  /** Merged ranges of a sheet, and ranges with conditional formats that may strike a value through. */
   merged: 100_000,
 } as const
 
@@ -137,7 +142,8 @@ export async function bufferedSource(
   return {
     name,
     async *chunks() {
-      for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
+      for (let start = 0; start < bytes.length; start += chunkBytes)
+        yield bytes.subarray(start, start + chunkBytes)
     },
     readAll: () => Promise.resolve(bytes),
   }
@@ -184,6 +190,7 @@ export interface Sheet {
   parts(): AsyncGenerator<SheetRow[]>
   /** The merged cells; complete when all rows have been read. */
   merged(): readonly MergedCells[]
+  /** Widths and lost formatting; complete when all rows have been read. */
   appearance(): SheetAppearance
   /**
    * Returns the error for values of unknown encoding, with the likeliest encodings. `position` is the position of the
@@ -232,7 +239,7 @@ export interface HeadRow {
   texts: readonly string[]
 }
 
-/** Most rows that are read to find the header, empty ones not counted. */
+/** Maximum number of rows, not counting empty ones, that are read to find the header. */
 const maxHeadRows = 25
 
 /**
@@ -256,7 +263,8 @@ export async function readHead<Row extends HeadRow>(
 
 /**
  * Returns the row that names the columns: the requested one, else the first that is not empty. Throws an
- * UndecidedError if that one looks like a title: exports of Workday and other programs have some above the header.
+ * UndecidedError if the first row looks like a title: exports of Workday and other programs have titles above the
+ * header.
  */
 export function findHeaderRow<Row extends HeadRow>(
   head: readonly Row[],
@@ -315,8 +323,8 @@ function findRowBelowTitle(head: readonly HeadRow[]): HeadRow | undefined {
 
 function previewTexts(row: HeadRow): string {
   const texts = filledTexts(row)
-  const some = texts.slice(0, 5).map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 30))
-  return `${some.join(', ')}${texts.length > some.length ? ', …' : ''}`
+  const firstTexts = texts.slice(0, 5).map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 30))
+  return `${firstTexts.join(', ')}${texts.length > firstTexts.length ? ', …' : ''}`
 }
 
 /** Returns the columns of a header without the unnamed ones at its end; data rows may have no values there. */

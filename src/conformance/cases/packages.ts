@@ -54,13 +54,13 @@ const expectPackages =
   (answer: Answer): string[] => {
     const statusFindings = expectStatus(answer, 200)
     if (statusFindings.length > 0) return statusFindings
-    const [actual, expectedIds] = [
+    const [actualIds, expectedIds] = [
       sortedIds(parsePackages(answer)).join(', '),
       sortedIds(expected).join(', '),
     ]
     return itemsIf(
-      actual !== expectedIds,
-      `${answer.label}: expected the packages [${expectedIds}], got [${actual}]`,
+      actualIds !== expectedIds,
+      `${answer.label}: expected the packages [${expectedIds}], got [${actualIds}]`,
     )
   }
 
@@ -83,6 +83,7 @@ async function findHiddenPackage(context: CaseContext) {
 const statusFilterRule =
   'status | string | No | Filter. Allowed: active, inactive, disabled. An unsupported value gives 400.'
 
+/** Cases about the list of packages. */
 export const packageCases: readonly Case[] = [
   ...casesAbout('GET /v1/packages', 'read', {
     'packages.list': [
@@ -131,14 +132,15 @@ export const packageCases: readonly Case[] = [
           { get: '/v1/packages?id=first', expect: [200, 400] },
         ]
         if (pack === undefined) return calls
-        const [ownFilter, otherFilter] =
+        // The values of the filter that select the package, and that do not.
+        const [activeOrInactive, otherStatus] =
           pack.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
-        const ownStatus = pack.status === 'DISABLED' ? 'disabled' : ownFilter
+        const matchingStatus = pack.status === 'DISABLED' ? 'disabled' : activeOrInactive
         return [
           ...calls,
           { get: `/v1/packages?id=${pack.id}`, expect: expectPackages([pack]) },
-          { get: `/v1/packages?id=${pack.id}&status=${ownStatus}`, expect: expectPackages([pack]) },
-          { get: `/v1/packages?id=${pack.id}&status=${otherFilter}`, expect: expectPackages([]) },
+          { get: `/v1/packages?id=${pack.id}&status=${matchingStatus}`, expect: expectPackages([pack]) },
+          { get: `/v1/packages?id=${pack.id}&status=${otherStatus}`, expect: expectPackages([]) },
         ]
       },
     ],
@@ -184,7 +186,7 @@ const maxSchemas = 12
 
 /**
  * Shape of a recipient field. "each is `{type: string, required: boolean}`" may mean the text "string" or any string,
- * so other texts are only advice.
+ * so any other text is reported only as advice.
  */
 const recipientType: Shape = (type, where) =>
   typeof type === 'string' && type !== 'string'
@@ -227,6 +229,7 @@ async function readSchemas(context: CaseContext): Promise<[pack: ListedPackage, 
   return schemas
 }
 
+/** Returns the entries of additional_information in a schema. */
 const informationIn = (data: unknown): unknown[] =>
   toEntries(readValue(data, 'fields', 'additional_information'))
 
@@ -250,6 +253,7 @@ function withSortedEntries(data: unknown): unknown {
 const entryPerCheckRule =
   'fields.additional_information | array | One entry per check that needs extra information. Checks needing none are omitted. Empty array when nothing is needed.'
 
+/** Cases about the schemas of packages. */
 export const schemaCases: readonly Case[] = [
   ...casesAbout('GET /v1/packages/{id}/schema', 'read', {
     'schema.readable': [
@@ -298,9 +302,9 @@ export const schemaCases: readonly Case[] = [
     'schema.no-more-than-checks': [
       entryPerCheckRule,
       testEachSchema((data, pack) => {
-        const checks = pack.checks.length + (pack.hasSurvey ? 1 : 0)
+        const checkCount = pack.checks.length + (pack.hasSurvey ? 1 : 0)
         const count = informationIn(data).length
-        return itemsIf(count > checks, `has ${count} entries, its package has ${checks} checks`)
+        return itemsIf(count > checkCount, `has ${count} entries, its package has ${checkCount} checks`)
       }),
     ],
   }),

@@ -14,6 +14,9 @@ interface QuotaWindows {
   hour: QuotaWindow
 }
 
+/** An upper bound of the calls that a test makes in an hour. */
+const maxCallsOfTest = (minute: QuotaWindow): number => 4 * minute.calls + 8
+
 /** Returns a test that uses up the quota. It may do so only if the windows are given as an option. */
 const testWithQuota =
   (run: (context: CaseContext, windows: QuotaWindows) => Promise<Expectations>): Run =>
@@ -24,7 +27,7 @@ const testWithQuota =
       'the quota may not be used up: add --use-up-quota',
     )
     requireTestable(
-      hour.calls >= 4 * minute.calls + 8 && hour.seconds > 3 * minute.seconds,
+      hour.calls >= maxCallsOfTest(minute) && hour.seconds > 3 * minute.seconds,
       'the longer window is too small beside the shorter one to tell them apart',
     )
     return run(context, { minute, hour })
@@ -73,7 +76,7 @@ const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1
  */
 async function clearWindows({ pace, probe }: CaseContext, { minute, hour }: QuotaWindows): Promise<void> {
   const recentCalls = probe.calledAt.filter((at) => pace.now() - at < hour.seconds * 1000).length
-  if (!pace.isManual && recentCalls + 4 * minute.calls + 8 < hour.calls) return
+  if (!pace.isManual && recentCalls + maxCallsOfTest(minute) < hour.calls) return
   await pace.pause((hour.seconds + 1) * 1000)
 }
 
@@ -125,11 +128,11 @@ const describeTooShort = (seconds: number): string =>
 async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { minute } = windows
   await clearWindows(context, windows)
-  const startOfCalls = context.pace.now()
+  const callsStartedAt = context.pace.now()
   const firstFill = await exceedQuota(context, windows)
   if (firstFill.refusal === undefined) {
     // Slow calls extend over several windows, each of which allows its own number.
-    const windowCount = Math.floor((context.pace.now() - startOfCalls) / 1000 / minute.seconds) + 2
+    const windowCount = Math.floor((context.pace.now() - callsStartedAt) / 1000 / minute.seconds) + 2
     requireTestable(
       firstFill.accepted > windowCount * minute.calls,
       'calls take too long to use up the quota',
@@ -168,6 +171,10 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   return [`${refusal.label}: expected a Retry-After of about ${remainingSeconds}, got ${retryAfter}`]
 }
 
+/**
+ * Makes the calls of a window in its last third, and expects the next window to allow all its calls: in a sliding
+ * window the earlier calls would still count.
+ */
 async function testFixedWindow(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { minute } = windows
   await waitForWindowStart(context, windows)
@@ -207,6 +214,7 @@ async function testHourQuota(context: CaseContext, windows: QuotaWindows): Promi
   ]
 }
 
+/** Makes calls until one is refused or `maxCalls` were exceeded, with the calls of one minute's window at a time. */
 async function fillHour(
   context: CaseContext,
   { minute }: QuotaWindows,
@@ -214,9 +222,10 @@ async function fillHour(
 ): Promise<FillResult> {
   let accepted = 0
   for (;;) {
-    const batch = await fillQuota(context, Math.min(minute.calls, maxCalls + 1 - accepted))
-    accepted += batch.accepted
-    if (batch.refusal !== undefined || accepted > maxCalls) return { accepted, refusal: batch.refusal }
+    const minuteFill = await fillQuota(context, Math.min(minute.calls, maxCalls + 1 - accepted))
+    accepted += minuteFill.accepted
+    if (minuteFill.refusal !== undefined || accepted > maxCalls)
+      return { accepted, refusal: minuteFill.refusal }
     await context.pace.pause(minute.seconds * 1000)
   }
 }

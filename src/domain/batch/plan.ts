@@ -19,7 +19,7 @@ import { personKey } from '../submission/identity.ts'
 
 export type Plan = ReturnType<typeof createPlan>
 
-/** Returns a pending or held row with `details`; nothing for other rows. */
+/** Returns a list with the row and `details`; an empty list for a row that is invalid or repeats another row. */
 function pendingRowWith<Details extends object>(row: NewRow, details: Details) {
   if (row.state !== 'pending') return []
   return [{ row: row.row, line: row.line, person: row.recipient, ...details }]
@@ -69,14 +69,18 @@ export function createPlan(
     held: conflicts.flatMap(({ row, conflict }) =>
       conflict.becomes === 'held' ? pendingRowWith(row, { conflict }) : [],
     ),
+    /** Rows that would be sent and have the phone of another person, with that person's order. */
     phones: phones.flatMap(({ row, order }) => pendingRowWith(row, { order })),
+    /** Rows whose name, but not e-mail and phone, is that of a person who was ordered at `orderedAt`. */
     names: namesakes.flatMap(({ row, orderedAt }) => pendingRowWith(row, { orderedAt })),
+    /** Rows whose name, but not e-mail and phone, is that of an earlier row of the file. */
     namesInFile: namesInFile.flatMap(({ row, earlier }) =>
       pendingRowWith(row, { earlier: { row: earlier.row, line: check.lines[earlier.row] } }),
     ),
+    /** The first people who would be ordered. */
     people,
     check,
-    /** The time that the quota requires, including its earlier use. */
+    /** The number of seconds for which the orders take calls of the quota, including its earlier use. */
     seconds,
     /** When the last order would be sent; wall time in milliseconds. */
     endsAt: now + seconds * 1000,
@@ -122,6 +126,7 @@ export interface StoredPlan {
   package_id: number | null
   reading: FileReading
   counts: BatchCounts
+  /** The first row, and a later row that repeats its order. */
   duplicates: [row: number, row: number][]
   changes: RowChange[]
   /** Missing in plans of earlier versions. */
@@ -192,7 +197,7 @@ export function parsePlan(text: string, name: string): StoredPlan {
   })
 }
 
-/** Returns the flags that a plan allows. Plans of 0.1.0 do not have them. */
+/** Returns the flags with which conflicts were allowed in a plan. Plans of 0.1.0 do not have them. */
 export function allowFlagsOf(plan: Partial<StoredPlan>): AllowFlags {
   const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = plan
   return {
@@ -236,6 +241,7 @@ export function ordersToConfirm({ counts, packages, people, unlikely: values }: 
 
 /** The result of checking a file (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
 export interface BatchCheck {
+  /** Numbers of all rows, of the valid and of the invalid ones. */
   rows: number
   valid: number
   invalid: number
@@ -254,11 +260,13 @@ export interface BatchCheck {
   packages: Map<number, number>
 }
 
+/** Sets `duplicateOf` of a row that repeats an earlier one, and returns the row. */
 export function markDuplicate(reading: RowReading, duplicates: Duplicates): RowReading {
   reading.duplicateOf = duplicates.findFirst(reading.row, reading.packageId, reading.person)
   return reading
 }
 
+/** Adds a row to the result of a check. */
 export function countRow(
   check: BatchCheck,
   { row, source, problems, changes, duplicateOf, packageId }: RowReading,
@@ -355,7 +363,7 @@ export function findEarlierOrders({
   return { ...ordered, count: counts.total, repeats: { ordered: repeats, all: repeats } }
 }
 
-/** Why a value is changed before it is sent. */
+/** Why a value is changed before it is sent. `country`: the calling code of a country was added to a phone. */
 export type ChangeKind = 'space' | 'apostrophe' | 'phone' | 'country' | 'number'
 
 export function changeKind({ from, to }: Pick<RowChange, 'from' | 'to'>): ChangeKind {

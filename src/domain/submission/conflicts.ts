@@ -33,9 +33,11 @@ const renewalMs = 7 * 24 * 60 * 60_000
 /** A row that is compared with orders. */
 export interface ComparableRow {
   batchId: string
+  /** The number of the row in its batch, from 1. */
   row: number
   baseUrl: string
   packageId: number
+  /** Undefined for a person who was erased. */
   recipient: Recipient | undefined
   /** When the row was added. */
   addedAt: number
@@ -48,8 +50,12 @@ export interface ComparableRow {
 
 /** The conflicts that a user allowed for a file or a single order. */
 export interface Allowed {
+  /** Whether a person who was ordered before may be ordered again. */
   duplicate: boolean
-  /** In a file, this applies only to conflicts between its own rows, never to orders made before. */
+  /**
+   * Whether a person who is similar to another may be ordered. In a file, only conflicts between rows of the file are
+   * allowed, never those with earlier orders.
+   */
   similar: boolean
   /**
    * E-mails and phones that many people share, as `sharedKey` returns them; only for conflicts between rows of one
@@ -89,17 +95,28 @@ export interface KnownRelations {
 
 /** Why a row is `duplicate` or `held`, in order of precedence, the highest first. */
 export const conflictReasons = [
-  // Whether the row was sent is unknown, and comparing cannot find out, so only a user can release it.
+  // The store lost attempts: whether the row was sent is unknown, and no comparison can find out, so only a user can
+  // release the row.
   'store_forgot',
+  // The same person has an order.
   'same',
+  // A similar person has an order whose outcome is unknown, or which is being sent.
   'similar_unknown',
+  // A request that was not ordered with this store is for the person.
   'unmatched_request',
+  // A results file has an order of the person, but no request for it.
   'results_open',
+  // A results file has an order that may be for the person.
   'results_unclear',
+  // The person has an order at a service that may be the same one.
   'other_service',
+  // With --allow-duplicate: the person was ordered less than `renewalMs` ago.
   'recent',
+  // The request of the person ended with the status ERROR.
   'ended_in_error',
+  // The person was ordered under a package that the row's package probably replaced.
   'replaced_package',
+  // A similar person has an order.
   'similar',
 ] as const
 export type ConflictReason = (typeof conflictReasons)[number]
@@ -108,6 +125,7 @@ export type ConflictReason = (typeof conflictReasons)[number]
 export interface Conflict {
   becomes: 'duplicate' | 'held'
   reason: ConflictReason
+  /** What a similar person has in common with the person of the row; empty for the same person. */
   shares: Shared[]
   order: Submission
   /** The row of a results file that names the order, if no store has it. */
@@ -317,7 +335,8 @@ export const canBeConfirmed = ({ reason }: Conflict): boolean =>
   reason === 'similar' || reason === 'replaced_package'
 
 /**
- * Returns an order for another person with the same phone, such as a partner or colleague, which is only mentioned.
+ * Returns an order for another person with the same phone, such as a partner or colleague. It is no conflict, and is
+ * only shown to the user.
  */
 export function findPhoneSharer(
   { recipient, baseUrl }: ComparableRow,
@@ -334,7 +353,7 @@ export function findPhoneSharer(
   )?.order
 }
 
-/** The held rows that a user releases. */
+/** The held rows that a user releases. `rows`: their numbers. */
 export type Release =
   | { kind: 'rows'; rows: readonly number[] }
   /** Rows that share this e-mail or phone (as `sharedKey` returns it) with a similar person. */
@@ -342,7 +361,7 @@ export type Release =
   /** All rows that are held because a similar person was ordered. */
   | { kind: 'all' }
 
-/** Why a row is held, and the order that is listed as its conflict. */
+/** Why a row is held, and the order (its batch and row) that is listed as the conflict of the row. */
 export interface ListedConflict {
   heldFor: ConflictReason | undefined
   batchId: string | undefined
@@ -436,8 +455,8 @@ export function relatedPackages(
 }
 
 /**
- * Returns whether two base URLs belong to one service; `undecided` if only a user can tell. A service on this machine
- * is a rehearsal: it is never the same service as one at another base URL.
+ * Returns `one` if two base URLs belong to one service, `other` if they belong to two, and `undecided` if only a user
+ * can tell. A service on this machine is a rehearsal: it is never the same service as one at another base URL.
  */
 export function compareServices(
   one: string,

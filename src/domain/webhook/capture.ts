@@ -186,7 +186,7 @@ export function decodeLatin1(bytes: Uint8Array): string {
   return bufferOf(bytes).toString('latin1')
 }
 
-/** Enough for a delivery of 1 MiB, which is the maximum, in chunks of ten bytes. */
+/** The maximum number of chunks: enough for a delivery of 1 MiB, which is the maximum, in chunks of ten bytes. */
 const maxChunks = 100_000
 
 /**
@@ -230,7 +230,7 @@ export interface LoggedDelivery {
 const mebibyte = 1024 * 1024
 /** The maximum size of a log that is one JSON document. A log of JSON lines may be larger. */
 const maxDocumentBytes = 32 * mebibyte
-/** Enough for headers and a body of 1 MiB, the maximum of a receiver, in which every character is escaped. */
+/** The maximum size of a line: enough for headers and a body of 1 MiB, the maximum, with all characters escaped. */
 const maxLineBytes = 8 * mebibyte
 /** The maximum number of values in a document or line, because parsed values need much more memory than their text. */
 const maxValues = 500_000
@@ -364,7 +364,7 @@ function bodyOf(entry: object): Uint8Array | string {
 
 function signaturesOf(entry: object): string[] {
   const signature = propertyOf(entry, 'signature') ?? propertyOf(entry, signatureName)
-  if (signature !== undefined && signature !== null) return texts(signature)
+  if (signature !== undefined && signature !== null) return toTexts(signature)
   const headers = propertyOf(entry, 'headers') ?? propertyOf(entry, 'multiValueHeaders')
   const pairs: [unknown, unknown][] = Array.isArray(headers)
     ? headers.map((each: unknown) =>
@@ -373,15 +373,17 @@ function signaturesOf(entry: object): string[] {
     : Object.entries(headers ?? {})
   return pairs
     .filter(([key]) => String(key).toLowerCase() === signatureName)
-    .flatMap(([, value]) => texts(value))
+    .flatMap(([, value]) => toTexts(value))
 }
 
-function texts(value: unknown): string[] {
+/** Returns a value, or the members of a list, as texts; '' for each that is not a text. */
+function toTexts(value: unknown): string[] {
   return (Array.isArray(value) ? (value as unknown[]) : [value]).map((each) =>
     typeof each === 'string' ? each : '',
   )
 }
 
+/** Returns the first property of an entry, among these names, that has a value. */
 function firstOf(entry: object, names: readonly string[]): unknown {
   return names.map((each) => propertyOf(entry, each)).find((value) => value !== undefined && value !== null)
 }

@@ -18,8 +18,10 @@ export interface OtherSecret {
 /** A signature with its probable changes undone. */
 interface SignatureVariant {
   hex: string
+  /** The identifier of the first change; undefined if nothing was changed. */
   cause: string | undefined
-  text: string | undefined
+  /** Describes the changes: completes "with its signature …". */
+  words: string | undefined
 }
 
 /** A shorter start of the expected signature may match by chance, and is not regarded as a cut signature. */
@@ -37,7 +39,7 @@ export function diagnose(
   const signatures = delivery.signatures.map(signatureVariant)
   if (signatures.length === 0) return undefined
   const hasSeveral = delivery.signatures.length > 1
-  const unchanged: BodyVariant = { cause: '', text: '', bytes: delivery.body }
+  const unchanged: BodyVariant = { cause: '', words: '', bytes: delivery.body }
   const secretInUse = { name: '', secret }
   for (const candidate of [secretInUse, ...others, ...secretVariants(secret)]) {
     if (candidate.secret.length === 0) continue
@@ -72,8 +74,8 @@ function createDiagnosis(
   const isCut = signature.hex.length < expected.length
   const parts = [
     name === '' ? '' : `with ${name}`,
-    body.text,
-    signature.text === undefined ? '' : `with its signature ${signature.text}`,
+    body.words,
+    signature.words === undefined ? '' : `with its signature ${signature.words}`,
     isCut ? 'with the rest of its signature, which was cut' : '',
     hasSeveral ? 'with that one signature alone; the service sends one' : '',
   ].filter((part) => part !== '')
@@ -92,7 +94,7 @@ function createDiagnosis(
 
 /** Undoes the usual changes of a signature: prefixes, repetition, white space, quotes, base64 and upper case. */
 function signatureVariant(text: string): SignatureVariant {
-  const changes: [cause: string, text: string, change: (text: string) => string][] = [
+  const changes: [cause: string, words: string, change: (text: string) => string][] = [
     [
       'signature_prefixed',
       'without its prefix',
@@ -106,15 +108,15 @@ function signatureVariant(text: string): SignatureVariant {
   ]
   let hex = text.slice(0, 1024)
   let cause: string | undefined
-  const texts: string[] = []
-  for (const [changeCause, changeText, change] of changes) {
+  const words: string[] = []
+  for (const [changeCause, changeWords, change] of changes) {
     const changed = change(hex)
     if (changed === hex) continue
     hex = changed
     cause ??= changeCause
-    texts.push(changeText)
+    words.push(changeWords)
   }
-  return { hex, cause, text: texts.length === 0 ? undefined : texts.join(' and ') }
+  return { hex, cause, words: words.length === 0 ? undefined : words.join(' and ') }
 }
 
 function removeRepetition(text: string): string {
@@ -150,15 +152,16 @@ function secretVariants(secret: string): OtherSecret[] {
 
 /** A body as it may have been before it was captured, copied or saved. */
 interface BodyVariant {
+  /** The identifier of the change; '' for the body itself. */
   cause: string
-  /** Completes the sentence "It would match …". */
-  text: string
+  /** Describes the change: completes the sentence "It would match …". */
+  words: string
   bytes: Uint8Array
 }
 
-const createVariant = (cause: string, text: string, body: string | Uint8Array): BodyVariant => ({
+const createVariant = (cause: string, words: string, body: string | Uint8Array): BodyVariant => ({
   cause,
-  text,
+  words,
   bytes: Buffer.from(body),
 })
 
@@ -197,27 +200,35 @@ function* decompressedVariants(body: Uint8Array): Generator<BodyVariant> {
 
 function* lineEndVariants(body: Uint8Array): Generator<BodyVariant> {
   const text = decodeLatin1(body)
-  const changed = (cause: string, words: string, bytes: string): BodyVariant =>
+  const createLatin1Variant = (cause: string, words: string, bytes: string): BodyVariant =>
     createVariant(cause, words, Buffer.from(bytes, 'latin1'))
-  const last = /\r?\n$/.exec(text)?.[0]
-  if (last !== undefined) {
+  const lastLineEnd = /\r?\n$/.exec(text)?.[0]
+  if (lastLineEnd !== undefined) {
     const words = 'without the newline at its end: an editor, echo or a here-document added it'
-    yield changed('trailing_newline_added', words, text.slice(0, -last.length))
+    yield createLatin1Variant('trailing_newline_added', words, text.slice(0, -lastLineEnd.length))
   }
   for (const end of ['\n', '\r\n']) {
-    yield changed('trailing_newline_removed', 'with a newline at its end: something removed it', text + end)
+    yield createLatin1Variant(
+      'trailing_newline_removed',
+      'with a newline at its end: something removed it',
+      text + end,
+    )
   }
   if (text.trim() !== text) {
-    yield changed('white_space_added', 'without the white space around it', text.trim())
+    yield createLatin1Variant('white_space_added', 'without the white space around it', text.trim())
   }
   if (text.includes('\r\n')) {
     const lf = text.replaceAll('\r\n', '\n')
-    yield changed('line_ends_changed', 'with LF line ends: something turned them into CRLF', lf)
-    yield changed('line_ends_changed', 'with LF line ends and none at its end', lf.replace(/\n$/, ''))
+    yield createLatin1Variant('line_ends_changed', 'with LF line ends: something turned them into CRLF', lf)
+    yield createLatin1Variant(
+      'line_ends_changed',
+      'with LF line ends and none at its end',
+      lf.replace(/\n$/, ''),
+    )
   }
   if (/(?<!\r)\n/.test(text)) {
     const crlf = text.replace(/\r?\n/g, '\r\n')
-    yield changed('line_ends_changed', 'with CRLF line ends: something turned them into LF', crlf)
+    yield createLatin1Variant('line_ends_changed', 'with CRLF line ends: something turned them into LF', crlf)
   }
 }
 
@@ -225,8 +236,8 @@ function* byteOrderMarkVariants(body: Uint8Array): Generator<BodyVariant> {
   const mark = Buffer.from([0xef, 0xbb, 0xbf])
   const bytes = Buffer.from(body)
   if (!bytes.subarray(0, 3).equals(mark)) {
-    const text = 'with a byte order mark at its start: something removed it'
-    yield createVariant('byte_order_mark_removed', text, Buffer.concat([mark, bytes]))
+    const words = 'with a byte order mark at its start: something removed it'
+    yield createVariant('byte_order_mark_removed', words, Buffer.concat([mark, bytes]))
     return
   }
   const withoutMark = bytes.subarray(3)
@@ -286,7 +297,7 @@ const entities: Readonly<Record<string, string>> = {
 
 /** Yields the text without the escapes that an HTML page, a form or a log added. */
 function* unescapedVariants(text: string): Generator<BodyVariant> {
-  const changed: [cause: string, words: string, bodies: (string | undefined)[]][] = [
+  const variants: [cause: string, words: string, bodies: (string | undefined)[]][] = [
     [
       'html_escaped',
       'without HTML escapes such as &quot;: it was copied from the source of a page',
@@ -308,7 +319,7 @@ function* unescapedVariants(text: string): Generator<BodyVariant> {
       [straightenQuotes(text)],
     ],
   ]
-  for (const [cause, words, bodies] of changed) {
+  for (const [cause, words, bodies] of variants) {
     for (const body of bodies) {
       if (body === undefined || body === text) continue
       for (const each of new Set([body, withoutLineEnd(body)])) yield createVariant(cause, words, each)
@@ -372,6 +383,7 @@ function* reorderFields(value: object): Generator<[string, unknown]> {
   if (Array.isArray(value)) return
   const entries = Object.entries(value)
   const keys = ['event', 'request_id', 'status', 'error_reason']
+  // A key that the document does not have comes last.
   const rank = (key: string): number => (keys.indexOf(key) + keys.length + 1) % (keys.length + 1)
   const inOrder = entries.toSorted(([one], [other]) => rank(one) - rank(other))
   yield [' with its fields in the order of the document', Object.fromEntries(inOrder)]
@@ -414,6 +426,7 @@ function* truncationVariants(text: string): Generator<BodyVariant> {
   yield createVariant('text_added', words, text.slice(0, brace + 1))
 }
 
+/** Returns an upper bound of the nesting of a JSON text: the number of its opening brackets. */
 function maxPossibleDepth(text: string): number {
   return text.split(/[[{]/).length - 1
 }

@@ -22,13 +22,20 @@ import { formatBytes, personName, formatCount } from '../../domain/wording/text.
 interface StoreInfo {
   location: string
   bytes: number
+  /** The number of the store's format. */
   format: number
+  /** The name and version of the database engine. */
   engine: string
+  /** The number of batches, including single orders. */
   batches: number
+  /** The number of rows in each state. */
   rows: Readonly<Record<string, number>>
+  /** The number of webhook events. */
   events: number
+  /** Wall times (ms) of the first and the last record; undefined for an empty store. */
   oldest: number | undefined
   newest: number | undefined
+  /** Why the store is closed; undefined for an open store. */
   closed: Closing | undefined
   server?: StoreServer | undefined
 }
@@ -163,6 +170,7 @@ export function storeBackupView(location: string, path: string): View {
   }
 }
 
+/** The numbers of what a purge removes, and what it leaves. */
 interface PurgeCounts {
   rows: number
   events: number
@@ -232,7 +240,7 @@ function filesText(files: readonly PurgedFile[]): string[] {
   ]
 }
 
-/** Returns `2 rows and 1 event`, and the drafts and plans if there are some. */
+/** Returns a text such as `2 rows and 1 event`, with the drafts and plans if there are any. */
 function removedText({
   rows,
   events,
@@ -357,7 +365,10 @@ const digestColumns: Column<TableDigest>[] = [
   { name: 'sha256', show: ({ sha256 }) => sha256.slice(0, 16) },
 ]
 
-/** Shows the row count and the hash of each table, which are the same in both stores. */
+/**
+ * Shows the row count and the hash of each table, which are equal in the old and the new store. `use`: the value of
+ * REFCHECK_STORE for the new store.
+ */
 export function storeMovedView(moved: {
   from: string
   to: string

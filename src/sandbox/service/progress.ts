@@ -16,6 +16,7 @@ export function sortSteps(steps: readonly Step[]): Step[] {
 /** Data on which the progress of a request depends. */
 export interface ProgressPlan {
   pack: PackageRecord
+  /** Names of scenarios, in the order in which they change the steps. */
   scenarios: readonly string[]
   random: RandomStream
   rules: Choices
@@ -53,7 +54,8 @@ function planChecks(plan: ProgressPlan): CheckRecord[] {
 
 /**
  * Returns the steps without a scenario: checks start one after the other within minutes and complete one after the
- * other, the last within the hour. Referees are nominated and then answer.
+ * other, the last within the hour. Referees are nominated and then answer. In a step, `check` and `referee` are
+ * indexes.
  */
 function planUsualSteps(plan: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
   const { random } = plan
@@ -184,6 +186,7 @@ function isStart(step: Step): boolean {
   return step.does === 'check' && step.status === 'IN_PROGRESS'
 }
 
+/** Whether a step is about a check of the type `reference`. */
 function isOfReferences(step: Step, checks: Checks): boolean {
   return step.does !== 'fail' && checks[step.check]?.type === 'reference'
 }
@@ -230,6 +233,7 @@ const errorReasons: Record<Choices['error-reason-form'], string> = {
   lines: 'The provider did not accept the request.\n  partner: Verity Checks\n  attempt: 3 of 3\n',
 }
 
+/** Returns steps that end the request with ERROR, a minute after its first check would have started. */
 function failRequest(steps: Step[], rules: Choices): Step[] {
   const startStep = steps.find(isStart)
   const at = startStep?.at ?? 2 * minuteMs
@@ -248,6 +252,7 @@ function failRequest(steps: Step[], rules: Choices): Step[] {
   ]
 }
 
+/** Returns the steps without referees: the check of references is cancelled when the time for it is over. */
 function removeReferees(steps: Step[], checks: Checks): Step[] {
   return steps.flatMap((step): Step[] => {
     if (!isOfReferences(step, checks) || isStart(step)) return [step]
@@ -331,7 +336,7 @@ function performStep(request: RequestRecord, step: Step, time: number): void {
   }
 }
 
-/** "ERROR: the request could not be processed and no checks were created." */
+/** Ends a request with the status ERROR: "the request could not be processed and no checks were created". */
 function performFailure(request: RequestRecord, step: Step & { does: 'fail' }): void {
   request.error_reason = step.reason
   if (step.checks === 'dropped') request.checks = []

@@ -98,7 +98,8 @@ function numberCell(
 }
 
 /**
- * Returns a number format that shows the same text: with the same decimals for a plain number, else the literal text.
+ * Returns a number format that shows a number as the text `shown`: with as many decimals for a plain number, else as
+ * the literal text.
  */
 function formatShowing(shown: string): string {
   const decimals = /^-?\d+[.,](\d+)$/.exec(shown)?.[1]
@@ -116,6 +117,7 @@ function dateCell(written: string, shown: string | undefined): Cell | undefined 
   const moment = parseIsoTime(date, clock)
   if (moment === undefined) return undefined
   const { text } = moment
+  // 25,569 is the serial number of 1 January 1970.
   const serial = moment.ms / 86_400_000 + 25_569
   if (serial < firstSerial) return text
   const time = text === date ? '' : ' hh:mm:ss'
@@ -133,14 +135,15 @@ function dateCell(written: string, shown: string | undefined): Cell | undefined 
  */
 function dateFormatShowing(shown: string, year: string, month: string, day: string): string {
   const numbers = (shown.match(/\d+/g) ?? []).map(Number)
-  const match = (...candidates: number[]): boolean => {
-    const at = numbers.findIndex((each) => candidates.includes(each))
-    if (at !== -1) numbers.splice(at, 1)
-    return at !== -1
+  // Each number of the text is used for one part of the date.
+  const takeNumber = (...candidates: number[]): boolean => {
+    const index = numbers.findIndex((each) => candidates.includes(each))
+    if (index !== -1) numbers.splice(index, 1)
+    return index !== -1
   }
-  const hasDay = match(Number(day))
-  const hasMonth = match(Number(month)) || /\p{L}{3,}/u.test(shown)
-  const hasYear = match(Number(year), Number(year.slice(2)))
+  const hasDay = takeNumber(Number(day))
+  const hasMonth = takeNumber(Number(month)) || /\p{L}{3,}/u.test(shown)
+  const hasYear = takeNumber(Number(year), Number(year.slice(2)))
   if (hasDay && hasMonth && hasYear) return 'yyyy-mm-dd'
   const parts = [hasDay ? 'd' : '', hasMonth ? 'mmmm' : '', hasYear ? 'yyyy' : '']
   return parts.filter((part) => part !== '').join(' ') || 'dddd'
@@ -161,6 +164,7 @@ function timeCell(written: string): Cell | undefined {
  */
 export class CellText {
   #text: string | undefined
+  /** Number of open paragraphs and headings. */
   #depth = 0
   /** Spaces in the whole sheet that are written as counts: a few bytes of a file can mean thousands of them. */
   #repeatedSpaces = 0
@@ -224,7 +228,7 @@ interface Style {
   parent: string
   strikesThrough: boolean | undefined
   /**
-   * Undefined if the style does not set it; `auto` is the program's choice for text, and no background for a cell.
+   * Undefined if the style sets no colour. `auto`: the program chooses the colour of the text; as a background, none.
    */
   colour: Colour | 'auto' | undefined
   background: Colour | 'auto' | undefined
@@ -242,7 +246,7 @@ export async function readStyles(archive: Archive, name: string): Promise<Styles
     if (!archive.has(part)) continue
     let style: Style | undefined
     await readXml(archive, part, name, {
-      spaces: namespaces,
+      namespaces,
       maxBytes: limits.sheetBytes,
       open(tag, attributes) {
         if (tag === 'style:style') {
@@ -298,9 +302,12 @@ export async function readStyles(archive: Archive, name: string): Promise<Styles
   }
 }
 
-/** A text without a colour is always visible: the program chooses its colour by the background. */
-function isInvisibleText(styles: ReadonlyMap<string, Style>, part: string, cell: string): boolean {
-  const colour = styleWithParents(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
+/**
+ * Whether text with the style `span` has the colour of its background in a cell with the style `cell`. Text without a
+ * colour is always visible: the program chooses the colour by the background.
+ */
+function isInvisibleText(styles: ReadonlyMap<string, Style>, span: string, cell: string): boolean {
+  const colour = styleWithParents(span, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
   const background =
     styleWithParents(cell, styles).find((style) => style.background !== undefined)?.background ?? 'auto'
   return colour !== 'auto' && isSameColour(colour, background === 'auto' ? white : background)

@@ -68,7 +68,7 @@ async function readTables(archive: Archive, styles: Styles, name: string): Promi
   const tables: Table[] = []
   let depth = 0
   await readXml(archive, 'content.xml', name, {
-    spaces: namespaces,
+    namespaces,
     maxBytes: limits.sheetBytes,
     open(tag, attributes) {
       if (tag !== 'table:table') return
@@ -91,7 +91,7 @@ async function readHidesZeros(archive: Archive, name: string): Promise<boolean> 
   let isZerosSetting = false
   let hides = false
   await readXml(archive, 'settings.xml', name, {
-    spaces: namespaces,
+    namespaces,
     maxBytes: limits.smallPartBytes,
     open(tag, attributes) {
       isZerosSetting = tag === 'config:config-item' && attributes['config:name'] === 'ShowZeroValues'

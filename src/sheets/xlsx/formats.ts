@@ -325,7 +325,7 @@ async function readPalette(
   const coloursByElement = new Map<string, Colour | undefined>()
   let openElement: string | undefined
   await readXml(archive, part, name, {
-    spaces: new Map([
+    namespaces: new Map([
       ['http://schemas.openxmlformats.org/drawingml/2006/main', ''],
       ['http://purl.oclc.org/ooxml/drawingml/main', ''],
     ]),

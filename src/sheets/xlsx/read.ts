@@ -284,7 +284,7 @@ const minRowHeight = 2
 const minColumnWidth = 0.3
 
 class SheetReader {
-  readonly spaces = sheetNamespaces
+  readonly namespaces = sheetNamespaces
   readonly rows: BookRow[] = []
   readonly #properties: SheetProperties
   readonly #name: string

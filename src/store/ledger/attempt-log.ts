@@ -74,7 +74,10 @@ export interface LogFile {
 /** The fields of a new log's header that describe its store. */
 type NewLog = Pick<LogHeader, 'id' | 'storeId' | 'store' | 'key' | 'generation' | 'register'>
 
-/** The names of this machine; a parameter, so that tests can use several machines. */
+/**
+ * The name of this machine and the id of its operating system's installation; a parameter, so that tests can use
+ * several machines.
+ */
 type Machine = Record<'host' | 'id', string>
 
 const suffix = '.log'
@@ -98,8 +101,8 @@ export class AttemptLogFiles {
   }
 
   /**
-   * Finds the logs of a store, by its id or by its location. `registeredPaths`: where the store registered
-   * logs.
+   * Finds the logs of a store by its id or by its location, `store`. `registeredPaths`: the paths of logs that the
+   * store itself lists.
    */
   find(
     { store, storeId }: { store: string; storeId?: string },
@@ -112,7 +115,8 @@ export class AttemptLogFiles {
         .filter((file) => file !== undefined)
         // The log of a store that was moved away is not about the next store at the same location.
         .filter(
-          ({ header: log }) => log.storeId === storeId || (log.store === store && log.movedTo === undefined),
+          ({ header }) =>
+            header.storeId === storeId || (header.store === store && header.movedTo === undefined),
         )
     )
   }
@@ -160,7 +164,7 @@ export class AttemptLogFiles {
     )
   }
 
-  /** Removes the fingerprints of attempts and flushes the log. Other processes may append meanwhile. */
+  /** Removes the fingerprints of the given attempts from a log and flushes it. Other processes may append meanwhile. */
   erase({ path }: LogFile, attemptIds: ReadonlySet<string>): void {
     withDiskErrors('write', path, () =>
       useAndClose(openPrivate(path, constants.O_RDWR).descriptor, (file) => {
@@ -236,11 +240,11 @@ export function isVolatile(folder: string): boolean {
 /** Returns the last valid header of a log, and whether the log has only headers; undefined if it has no valid header. */
 function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
   return useAndClose(openPrivate(path).descriptor, (file) => {
-    // The length is doubled each time, so that a log with a long end is read about twice in all.
+    // The length is doubled each time, so that no log is read more than about twice in all.
     for (let length = Math.min(blockBytes, size); ; length = Math.min(2 * length, size)) {
-      const text = Buffer.alloc(length)
-      readSync(file, text, 0, length, size - length)
-      const { records } = parseLog(text, digest)
+      const tail = Buffer.alloc(length)
+      readSync(file, tail, 0, length, size - length)
+      const { records } = parseLog(tail, digest)
       const header = records.findLast((record) => record.kind === 'header')
       const isEmpty = header?.heads.length === 0 && records.every(({ kind }) => kind === 'header')
       if (header !== undefined) return { header, isEmpty }
@@ -271,6 +275,7 @@ function namesIn(folder: string, ending: string): string[] {
   }
 }
 
+/** Returns the location of the store of a log from before 1.0.0, from the JSON file next to the log. */
 function formerStoreOf(path: string): unknown {
   try {
     return (JSON.parse(readOwn(path, maxLocationBytes) ?? '') as { store?: unknown }).store

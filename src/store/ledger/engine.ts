@@ -9,8 +9,8 @@ export type Values = object
 
 export interface Query {
   /**
-   * `insert`: rows of the parameter `rows`, which PostgreSQL takes at once. `shared`: runs only in shared
-   * stores.
+   * `all`: answers with all rows; `get`: with the first row; `run`: with the number of changed rows. `insert`: adds the
+   * objects of the parameter `rows`, which PostgreSQL adds at once. `shared`: as `run`, but only in shared stores.
    */
   kind: 'all' | 'get' | 'run' | 'insert' | 'shared'
   sql: string
@@ -116,7 +116,10 @@ export function* together<const Works extends OptionalWorks>(
   }
 }
 
-/** What no other process may do until the transaction ends. In SQLite only one process writes at a time anyway. */
+/**
+ * An action that no other process may perform until the transaction ends. In SQLite only one process writes at a time
+ * anyway.
+ */
 export type Lock =
   /** Comparing people of this account, or of the account of this batch. */
   | { account: string }
@@ -150,10 +153,9 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
    * change them. `others`: further options, such as SKIP LOCKED.
    */
   readonly lockRows: (alias: string, others?: string) => string
-  /**
-   * The address of a row in the database: as an expression, and as a condition on the parameter `rowAddress`.
-   */
+  /** The address of a row in the database, as an expression. */
   readonly addressOf: (alias: string) => string
+  /** The condition that a row is at the address of the parameter `rowAddress`. */
   readonly isAtAddress: string
   /** The expression by which the index of pending rows sorts the rows of a batch. */
   readonly pendingOrder: (column: string) => string
@@ -212,8 +214,8 @@ export interface Engine {
   /** All reads of the work see the database at one moment. */
   snapshot<T>(work: () => Work<T>): Promise<T>
   /**
-   * As `transaction`, for asynchronous work that also waits for other operations. No other process writes
-   * meanwhile.
+   * Runs work in a transaction, as `transaction` does, but asynchronous work that may also wait for other operations.
+   * No other process writes meanwhile.
    */
   exclusively<T>(work: (within: Within) => Promise<T>): Promise<T>
   /** Calls back for each notification on a channel; some may be lost. */
@@ -232,13 +234,13 @@ export function* insertRows<Row>(table: string, rows: readonly object[], ending 
   const names = columns.map(([field]) => columnOf(field)).join(', ')
   const values = columns.map((column) => column.join(' ')).join(', ')
   const sql = `INSERT INTO ${table} (${names}) {values ${values}} ${ending}`
-  const insertedRows: Row[] = []
+  const allEndingRows: Row[] = []
   for (let start = 0; start < rows.length; start += maxRows) {
-    const page = { rows: rows.slice(start, start + maxRows) }
-    const [added] = yield oneQuery('insert', sql, page)
-    for (const row of objectsOf(sql, added as SelectedRow[]) as Row[]) insertedRows.push(row)
+    const parameters = { rows: rows.slice(start, start + maxRows) }
+    const [endingRows] = yield oneQuery('insert', sql, parameters)
+    for (const row of objectsOf(sql, endingRows as SelectedRow[]) as Row[]) allEndingRows.push(row)
   }
-  return insertedRows
+  return allEndingRows
 }
 
 /** Sets columns in the rows whose other columns have the values of `where`. Returns the number of these rows. */
@@ -292,7 +294,7 @@ export function requireKnownFormat(
   throw unusableStore(location, why, `Update refcheck, ${otherStore}`)
 }
 
-/** Runs a statement only if the store is shared. */
+/** Runs a statement that changes rows, but only if several runners share the store. */
 export function* runShared(sql: string, values: Values = {}): Work<void> {
   yield oneQuery('shared', sql, values)
 }
@@ -324,9 +326,9 @@ export function* setMeta(name: string, value: string | Uint8Array | undefined): 
 const maxTries = 5
 
 /**
- * Makes a change, and finds its result if the commit has no answer. `lookUp` waits for the locks of that transaction
- * and returns the result of the change; undefined if it was not made. `lookUp` is a transaction too, so that the
- * state which it reads is also on a synchronous standby.
+ * Makes a change, and finds its result if the commit has no answer. `lookUp` waits for the locks of the change's
+ * transaction and returns the result of the change; undefined if it was not made. `lookUp` is a transaction too, so
+ * that the state which it reads is also on a synchronous standby.
  */
 export async function resolveAmbiguousCommit<T>(
   change: () => Promise<T>,

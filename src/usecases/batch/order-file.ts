@@ -61,6 +61,7 @@ export interface OrderFileServices
       | 'files'
       | 'packageNames'
     > {
+  /** The package of the settings, for a file that names none. */
   packageSetting: number | undefined
 }
 
@@ -68,6 +69,7 @@ export interface OrderFileServices
 export interface OrderFilePrompts {
   /** Called if the file was stored as a batch before; that batch is continued. */
   onKnown: (batch: Batch) => void
+  /** Shows the plan of a new batch. */
   onPlan: (plan: Plan) => Promise<void>
   /** Throws if the user does not confirm the orders. */
   confirm: (orders: OrderToConfirm) => Promise<void>
@@ -81,6 +83,7 @@ interface OrderFileChoices {
   /** Whether invalid rows are skipped; undefined if the command cannot skip them. */
   skipInvalid: boolean | undefined
   isDryRun: boolean
+  /** The path of --results as typed. */
   results: string | undefined
   /** Whether a new batch is made of a file whose batch is finished (`--again`). */
   isAgain?: boolean | undefined
@@ -93,9 +96,14 @@ interface OrderFileChoices {
 
 /** The batch to run, or the reason why there is none. */
 export type OrderFileEnd =
+  /** No batch was made: for a dry run, because of `failure`, or because all people were ordered before. */
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
+  /** A dry run of a file that is a batch already. */
   | { kind: 'known'; batch: Batch }
-  /** `finished`: set for a known batch whose people are all ordered; its results file is not changed. */
+  /**
+   * The batch is in the store. `isPlanned`: it is new, and its plan was shown. `finished`: set for an earlier batch
+   * whose people are all ordered; its results file is not changed.
+   */
   | { kind: 'stored'; batchId: string; isPlanned: boolean; finished?: BatchEnd | undefined }
 
 /** Stores a file as a batch, or finds the batch that was made from it before. Sends nothing. */
@@ -254,7 +262,7 @@ async function continueBatch(
   return { kind: 'stored', batchId: known.id, isPlanned: false }
 }
 
-/** Finds the batch that was made from this file. `reading`: only a batch that was read in this way. */
+/** Finds the batch that was made from this file. `reading`: only if the file was read in this way. */
 async function findKnown(
   { api: { baseUrl }, account, batches }: OrderFileServices,
   { sha256 }: BatchFile,
@@ -322,7 +330,7 @@ export async function openPlannedFile(
   }
 }
 
-/** A file that was checked and compared with the store. Nothing of it was sent. */
+/** A file that was checked and compared with the store. None of its rows was sent. */
 interface Planned {
   plan: Plan
   rows: PackedRows
@@ -403,7 +411,7 @@ export async function planBatch(
   const packages = isCheck ? undefined : await readAndLinkPackages(ports)
   const preview = await batches.preview(batch, rows)
   const names = new Map(packages?.map(({ id, name }) => [id, name]))
-  // Reads the recorded use of the quota from the store.
+  // Reads the recorded use of the quota from the store, on which `secondsFor` depends.
   if (!isCheck) await governor.status()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {

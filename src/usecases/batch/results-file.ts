@@ -19,7 +19,10 @@ import type { RowProblem } from '../../domain/batch/row.ts'
 
 type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
 
-/** Writes the rows to fix to a new file and returns its path. Throws a UsageError if the file exists already. */
+/**
+ * Writes the rows that cannot be ordered, with their problems, to a new file and returns its path. Throws a UsageError
+ * if the file exists already.
+ */
 export async function writeBatchErrors(
   { cwd, onBatchEvent }: Pick<FileSource, 'cwd'> & BatchEventListener,
   sheet: Sheet,
@@ -115,6 +118,7 @@ export async function findForeignResults(
   }
 }
 
+/** Returns the paths of the results files of all batches of this store. */
 async function ownResultsPaths(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
   return new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
 }
@@ -134,7 +138,9 @@ function numberedPath(path: string, number: number): string {
 export const pathExists = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined)) !== undefined
 
-/** Reports which formatting of a workbook is lost in a file; all rows of the workbook have to be read before. */
+/**
+ * Reports which formatting of a workbook is lost in a new file. All rows of the workbook must have been read before.
+ */
 export function reportLostFormatting({ onBatchEvent }: BatchEventListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
   const appearance = sheet.appearance()
@@ -273,7 +279,10 @@ export async function updateStatuses(
   return updatedNames
 }
 
-/** Updates a results file that is unchanged since it was written from `file`. Returns true if a status differed. */
+/**
+ * Updates the statuses in the results file of a batch, if the file is unchanged since it was written. `sheet`: the file
+ * of people. Returns true if a status differed.
+ */
 async function updateStatusesInFile(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
@@ -293,6 +302,7 @@ async function updateStatusesInFile(
   const statusIndex = resultColumns.indexOf('refcheck_status')
   const requestIndex = resultColumns.indexOf('refcheck_request_id')
   let hasNewStatus = false
+  /** Yields the rows as they are in the results file; if `isUpdate`, with the statuses of the store. */
   async function* generateRows(isUpdate: boolean): AsyncGenerator<AnnotatedRow> {
     const writtenRows = writtenFile.sheet.rows()
     try {
@@ -300,7 +310,7 @@ async function updateStatusesInFile(
         const found = row.isLeftOut === true ? undefined : await writtenRows.next()
         const cells = found === undefined || found.done === true ? [] : found.value.cells
         const added = positions.map((position) => cells[position] ?? '')
-        // The file is of an earlier state of the store, in which a row may have matched another request.
+        // The results file shows an earlier state of the store, in which a row may have matched another request.
         const isSameRequest = added[requestIndex] === row.added[requestIndex]
         const status = isSameRequest ? (row.added[statusIndex] ?? '') : ''
         if (row.isLeftOut !== true && status !== '' && added[statusIndex] !== status) hasNewStatus = true
@@ -320,7 +330,7 @@ async function updateStatusesInFile(
 }
 
 /** Opens the file that a batch was made from; undefined if it is gone or has changed. */
-export async function openFileOfBatch(target: FileSource, batch: Batch): Promise<BatchFile | undefined> {
+export async function openFileOfBatch(files: FileSource, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
@@ -330,7 +340,7 @@ export async function openFileOfBatch(target: FileSource, batch: Batch): Promise
     encoding: encoding ?? undefined,
   }
   try {
-    const file = await openBatchFile(target, batch.path, readingOptions)
+    const file = await openBatchFile(files, batch.path, readingOptions)
     return file.sha256 === batch.sha256 ? file : undefined
   } catch {
     // The file is gone or no table any more. The store has all the data that the run needs.
@@ -339,12 +349,9 @@ export async function openFileOfBatch(target: FileSource, batch: Batch): Promise
 }
 
 /** Maps the rows of a batch to their lines in its file; empty if the file is gone or has changed. */
-export async function readLinesOfRows(
-  target: FileSource,
-  batch: Batch,
-): Promise<ReadonlyMap<number, number>> {
+export async function readLinesOfRows(files: FileSource, batch: Batch): Promise<ReadonlyMap<number, number>> {
   const lines = new Map<number, number>()
-  const file = await openFileOfBatch(target, batch)
+  const file = await openFileOfBatch(files, batch)
   if (file === undefined) return lines
   for await (const { row, line } of file.sheet.rows()) lines.set(row, line)
   return lines
@@ -423,7 +430,7 @@ async function* resultRows(
 /** Columns that are added at the end of each row that cannot be ordered. */
 const errorColumns = ['refcheck_row', 'refcheck_column', 'refcheck_problem', 'refcheck_suggestion'] as const
 
-/** Yields the rows to fix unchanged, with all problems of each row added. */
+/** Yields the rows that cannot be ordered unchanged, with all problems of each row added. */
 async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncGenerator<AnnotatedRow> {
   const { headerName } = await import('../../domain/batch/columns.ts')
   const problemsByRow = Map.groupBy(problems, ({ row }) => row)

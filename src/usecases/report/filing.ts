@@ -37,11 +37,13 @@ import { downloadToFolder, FreshReadError, createSignedOpener } from './one-repo
 export interface FilingOptions {
   api: Api
   folder: ReportFolder
+  /** The template of file names (`--name-template`). */
   template: NameTemplate
+  /** Whether existing files are replaced. */
   overwrite: boolean
   /** Maximum number of concurrent downloads. */
   concurrency: number
-  /** Whether the requests were named, so that reports that are not ready or do not exist count as missing. */
+  /** Whether the user named the requests. Reports that are not ready or do not exist then count as missing. */
   isNamed: boolean
   /** If set, only requests of this status are downloaded; others count as unfinished. */
   only?: string | undefined
@@ -111,15 +113,20 @@ class DownloadRun {
   readonly #storedRequestOfCheck = new Map<string, string>()
   readonly #abortController = new AbortController()
   readonly #signal: AbortSignal
-  /** Downloads that still receive bytes, and all downloads that have not ended. */
+  /** Downloads that still receive bytes. */
   readonly #receiving = new Set<Promise<void>>()
+  /** All downloads that have not ended. */
   readonly #unfinishedDownloads = new Set<Promise<void>>()
   readonly #requestEnds: Promise<void>[] = []
   /** The outcomes in the order of the plan, so that the output has the same order each time. */
   readonly #outcomes: FilingOutcome[] = []
+  /** Number of requests that may still get reports. */
   #unfinished = 0
+  /** Number of finished requests with a report that is not ready. */
   #notReady = 0
+  /** Completed requests that have no report. */
   readonly #withoutReport: RequestResource[] = []
+  /** Number of consecutive reads that failed. */
   #failedReads = 0
   #haltError: unknown
 
@@ -135,8 +142,8 @@ class DownloadRun {
     this.#names = new FileNames(records.map((each) => ({ key: reportKey(each), file: each.file })))
     for (const record of records) {
       if (record.request_id === null || record.service !== this.#service) continue
-      const { check_id: check, request_id: request } = record
-      if (check !== null) this.#storedRequestOfCheck.set(check.toLowerCase(), request.toLowerCase())
+      const { check_id: checkId, request_id: requestId } = record
+      if (checkId !== null) this.#storedRequestOfCheck.set(checkId.toLowerCase(), requestId.toLowerCase())
       const recordsOfRequest = this.#recordsByRequest.get(record.request_id)
       if (recordsOfRequest === undefined) this.#recordsByRequest.set(record.request_id, [record])
       else recordsOfRequest.push(record)
@@ -184,6 +191,7 @@ class DownloadRun {
     return this.#createResult(undefined, incompleteError(missing))
   }
 
+  /** `halted`: the error that ended the run early; `failure`: the error of the result. */
   #createResult(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.isNamed ? halted : undefined
     const openCounts = {
@@ -277,7 +285,7 @@ class DownloadRun {
     if (only !== undefined && request.status !== only) return
     if (targets.length === 0 && isNamed) this.#outcomes.push(missingChecks(request))
     const openSigned = createSignedOpener(api, request.request_id, this.#signal)
-    const started: Promise<void>[] = []
+    const startedDownloads: Promise<void>[] = []
     for (const target of targets) {
       const file = this.#names.assign(targetKey(target), template.name(target))
       if (!isNamed && target.url === undefined) continue
@@ -292,9 +300,9 @@ class DownloadRun {
         this.#outcomes.push(target)
         continue
       }
-      started.push(this.#startDownload(target, file, openSigned))
+      startedDownloads.push(this.#startDownload(target, file, openSigned))
     }
-    this.#requestEnds.push(Promise.all(started).then(() => this.#arrangeManifest(request, targets)))
+    this.#requestEnds.push(Promise.all(startedDownloads).then(() => this.#arrangeManifest(request, targets)))
   }
 
   /**
@@ -313,7 +321,10 @@ class DownloadRun {
     return owner
   }
 
-  /** Whether the service still shows a check in a request. A restarted sandbox repeats ids, but lacks the request. */
+  /**
+   * Whether the service still shows a check in a request. A restarted sandbox repeats ids, but lacks the request.
+   * `check`: the id of the check in lower case.
+   */
   async #hasCheck(requestId: string, check: string): Promise<boolean> {
     try {
       const request = await this.#options.api.getRequest(requestId, this.#signal)

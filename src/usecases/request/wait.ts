@@ -58,9 +58,10 @@ export interface WaitOptions {
   onQuotaWait?: ((seconds: number) => void) | undefined
 }
 
-/** Pause between reads, and maximum number of them, while a service that responded before is unreachable. */
+/** Pause between reads while a service that responded before is unreachable. */
 const outagePauseMs = 30_000
 
+/** Maximum number of consecutive failed reads of a request while such a service is unreachable. */
 const maxOutageReads = 40
 
 /**
@@ -182,6 +183,7 @@ interface DueRequest {
   nextReadAt: number
   /** The status as last read; undefined before the first read. */
   status: string | undefined
+  /** The time of the read that last showed a new status. */
   changedAt: number
   /**
    * Whether an event reported another status. The request is then read before those of the regular schedule.
@@ -197,8 +199,8 @@ const inboxPollMs = 1000
 /**
  * Decides which request to read next, and when. An event in the inbox with another status than was read makes
  * its request due at once. Once a read has confirmed an event, the store has a running receiver, and requests
- * without new events are read only at the long safety interval. A change of status without an event ends
- * this.
+ * without new events are read only at the long safety interval. After a change of status without an event, they are
+ * read by the regular schedule again.
  */
 class WaitSchedule {
   readonly #clock: Clock
@@ -207,9 +209,12 @@ class WaitSchedule {
   readonly #queue: DueRequest[]
   /** The newest status that an event reported, by request. */
   readonly #reportedStatuses = new Map<string, string>()
+  /** Only events that were received since this wall time, in ms, are read. */
   readonly #eventsSince: number
   #lastEventId = 0
+  /** The monotonic time of the last read of the inbox, in ms; undefined before the first. */
   #inboxReadAt: number | undefined
+  /** Whether a read has confirmed an event, so that a receiver stores events in the inbox. */
   #hasReceiver = false
 
   constructor(
@@ -334,8 +339,8 @@ function isEarlier(one: DueRequest, other: DueRequest): boolean {
 }
 
 /**
- * Returns the ids of the requests of a batch, in the order of its rows, and the number of rows without a
- * request.
+ * Returns the ids of the requests of a batch, in the order of its rows. `others`: the number of rows without a request;
+ * `batchStart`: the id of the batch, or the start of it.
  */
 export async function findRequestIdsOfBatch(
   ports: BatchServices,

@@ -54,6 +54,7 @@ export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'timeoutMs'>
 
 interface ReceiverCheck {
   report: ReceiverReport
+  /** The error for a receiver that failed a case. */
   failure: IncompleteError | undefined
 }
 
@@ -61,7 +62,7 @@ interface ReceiverCheck {
 const acknowledgementMs = 10_000
 /** Additional time for a response, in order to distinguish a late one from a missing one. */
 const graceMs = 1_000
-/** Number of missing responses after which the check stops, since each of them takes the maximum time. */
+/** Number of consecutive missing responses after which the check stops, since each takes the maximum time. */
 const maxMissingReplies = 3
 
 /** Maximum time in which a restarted receiver has to respond, and in which its command has to end. */
@@ -107,6 +108,7 @@ interface ChosenCases {
   /** Whether the first case is reported; it runs in any case. */
   reportsFirst: boolean
   otherCases: readonly ReceiverCase[]
+  /** Whether the response times are a case too. */
   checksTime: boolean
 }
 
@@ -150,13 +152,19 @@ class NoReplyError extends Error {}
 
 /** The state that all cases share: the deliveries and the facts about the receiver so far. */
 class CheckSession {
+  /** Number of deliveries that were sent. */
   deliveries = 0
+  /** Number of consecutive deliveries without a response. */
   missingReplies = 0
+  /** Response times of the accepted deliveries, in milliseconds. */
   readonly accepted: number[] = []
   readonly #options: ReceiverCheckOptions
   readonly #timeoutMs: number
+  /** The events that the receiver must have stored, and must not have stored. */
   readonly #sent: SentEvents = { acknowledged: new Set(), forged: new Set() }
+  /** The program that this check started last. */
   #program: StartedProgram | undefined
+  /** The key of the receiver's secret, and the key of a secret that the receiver does not have. */
   readonly #keys: { key: ReturnType<typeof signingKey>; otherKey: ReturnType<typeof signingKey> }
 
   constructor(options: ReceiverCheckOptions, withinMs: number) {
@@ -241,15 +249,15 @@ class CheckSession {
     const program = startReceiver()
     this.#program = program
     if (!wasStartedHere) {
-      const commandEnded = new AbortController()
+      const commandEndController = new AbortController()
       const timeout = clock
         .sleep(
           maxRestartMs,
-          AbortSignal.any([commandEnded.signal, ...(signal === undefined ? [] : [signal])]),
+          AbortSignal.any([commandEndController.signal, ...(signal === undefined ? [] : [signal])]),
         )
         .then(() => 'late' as const)
       const result = await Promise.race([program.ended, timeout]).finally(() => {
-        commandEnded.abort()
+        commandEndController.abort()
         timeout.catch(() => undefined)
       })
       if (result === 'late') {
@@ -263,7 +271,8 @@ class CheckSession {
   }
 
   /**
-   * Waits until the receiver responds. Throws UsageError if the command fails, UnavailableError if it takes too long.
+   * Waits until the receiver responds. Throws UsageError if the command that starts it fails, and UnavailableError if
+   * the receiver takes too long.
    */
   async #waitUntilReached(program: StartedProgram): Promise<void> {
     const { clock, signal } = this.#options

@@ -24,7 +24,7 @@ import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '.
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
 import { createFileLocks, createMemoryLocks } from './locks.ts'
 
-/** The SQL of each format, in order. A store's `user_version` is the number of formats that it was brought through. */
+/** The SQL that makes each format from the one before. A store's `user_version` is the number of its format, from 1. */
 export const formats: readonly string[] = [schema]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFL1"). */
@@ -37,8 +37,8 @@ const ownTrigger =
   /^CREATE TRIGGER moved_(\w+) BEFORE INSERT ON \1\s+BEGIN SELECT RAISE\(ABORT, '(?:[^']|'')*'\); END$/
 
 /**
- * Refuses a store file to which a view or trigger was added: a view may never end, and a trigger may change what is
- * written.
+ * Throws an IoError for a store file to which a view or trigger was added: reading a view may never end, and a trigger
+ * may change what is written.
  */
 function refuseAddedObjects(database: Database): void {
   const addedObjects = database.all(
@@ -73,8 +73,8 @@ export function inspect(database: Database, known = formats): void {
 
 /**
  * Brings the store to the newest format, also if several processes try at once. `formerKey` returns the fingerprint
- * key of a store that was at the same path, so that a new store recognises its people. Returns whether the store was
- * made.
+ * key of a store that was at the same path, so that a new store recognises the people of that store. `known`: the
+ * formats of this version. Returns true if the store was made by this call.
  */
 export function migrate(
   database: Database,
@@ -236,11 +236,11 @@ export async function prepareFile(path: string): Promise<string> {
  * people's data into these files, and trusts their content. `owner`: the user id of the store's owner.
  */
 function requireOwnCompanions(path: string, owner: number): void {
-  const own = ownUserId()
+  const currentUser = ownUserId()
   for (const suffix of ['-wal', '-shm', '-journal']) {
     const status = lstatSync(path + suffix, { throwIfNoEntry: false })
     if (status === undefined) continue
-    const isForeign = own !== undefined && status.uid !== own && status.uid !== owner
+    const isForeign = currentUser !== undefined && status.uid !== currentUser && status.uid !== owner
     if (status.isFile() && status.nlink === 1 && !isForeign) continue
     throw unusableStore(
       path,
@@ -261,8 +261,8 @@ function isMountPoint(path: string): boolean {
 }
 
 /**
- * Removes other users' permissions on a file that is known to be a store. Returns a sentence for the user if it had
- * any.
+ * Removes other users' permissions on a file that is known to be a store. Returns a sentence for the user if other
+ * users had any.
  */
 function makeStorePrivate(path: string): string | undefined {
   try {
@@ -296,6 +296,7 @@ async function makeFile(path: string): Promise<void> {
 }
 
 const defaultBusyMs = 5_000
+/** Pause before a store that another process has locked is tried again. */
 const pauseMs = 20
 
 /** Opens the store in a file, which is made if it does not exist. `location`: an absolute path, or ":memory:". */
