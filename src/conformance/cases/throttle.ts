@@ -14,7 +14,7 @@ interface QuotaWindows {
   hour: QuotaWindow
 }
 
-/** An upper bound of the calls that a test makes in an hour. */
+/** The number of calls that have to be left in the hour's window for a test of the minute's window. */
 const maxCallsOfTest = (minute: QuotaWindow): number => 4 * minute.calls + 8
 
 /** Returns a test that uses up the quota. It may do so only if the windows are given as an option. */

@@ -108,7 +108,7 @@ export const conflictReasons = [
   'results_open',
   // A results file has an order that may be for the person.
   'results_unclear',
-  // The person has an order at a service that may be the same one.
+  // The person has an order at another base URL, and only a user can tell whether it is the same service.
   'other_service',
   // With --allow-duplicate: the person was ordered less than `renewalMs` ago.
   'recent',

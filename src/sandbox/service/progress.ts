@@ -233,7 +233,7 @@ const errorReasons: Record<Choices['error-reason-form'], string> = {
   lines: 'The provider did not accept the request.\n  partner: Verity Checks\n  attempt: 3 of 3\n',
 }
 
-/** Returns steps that end the request with ERROR, a minute after its first check would have started. */
+/** Returns steps that end the request with ERROR, a minute after the time at which its first check starts. */
 function failRequest(steps: Step[], rules: Choices): Step[] {
   const startStep = steps.find(isStart)
   const at = startStep?.at ?? 2 * minuteMs

@@ -430,7 +430,7 @@ async function* resultRows(
 /** Columns that are added at the end of each row that cannot be ordered. */
 const errorColumns = ['refcheck_row', 'refcheck_column', 'refcheck_problem', 'refcheck_suggestion'] as const
 
-/** Yields the rows that cannot be ordered unchanged, with all problems of each row added. */
+/** Yields each row that cannot be ordered, with its cells unchanged and all its problems added. */
 async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncGenerator<AnnotatedRow> {
   const { headerName } = await import('../../domain/batch/columns.ts')
   const problemsByRow = Map.groupBy(problems, ({ row }) => row)

@@ -199,8 +199,8 @@ const inboxPollMs = 1000
 /**
  * Decides which request to read next, and when. An event in the inbox with another status than was read makes
  * its request due at once. Once a read has confirmed an event, the store has a running receiver, and requests
- * without new events are read only at the long safety interval. After a change of status without an event, they are
- * read by the regular schedule again.
+ * without new events are read only at the long safety interval. After a change of status without an event, all
+ * requests are read by the regular schedule again.
  */
 class WaitSchedule {
   readonly #clock: Clock
