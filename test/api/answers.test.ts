@@ -7,7 +7,7 @@ import { answer, enveloped, startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults } from '../http/setup.ts'
 import { apiKey, requestId, startApi, type TestApi } from './setup.ts'
 
-/** What counts as an answer of the service: its envelope, and data of the documented shape ("Resources and their fields"). */
+/** An answer of the service has an envelope, and data of the documented shape (section "Resources and their fields"). */
 
 recordForFaultTable('endless', 'shown whole', { titles: /without an end/ })
 expectNoProcessFaults()

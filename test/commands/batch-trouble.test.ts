@@ -75,17 +75,17 @@ test.each([
   ['+cut-before', 0],
   ['+502-html', 1],
   ['+no-id', 1],
-])('%s makes the row unknown, whether the request was created or not', async (tag, created) => {
+])('%s makes the row unknown, whether the request was created or not', async (tag, createdCount) => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`, 'a3@example.com'])
   for (const _ of [1, 2]) {
     const outcome = await type(`${run} --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([8, { counts: { accepted: 2, unknown: 1 } }])
-    expect(ordered()).toHaveLength(2 + created)
+    expect(ordered()).toHaveLength(2 + createdCount)
   }
 })
 
-test('a throttled row is sent after the time that the answer demands', async () => {
+test('a throttled row is sent after the time that the answer states', async () => {
   const { type, folder, sandbox, clock, ordered } = await session()
   peopleFile(folder, emails(2))
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '7' } as const

@@ -289,9 +289,9 @@ test('reference names every command of the manifest, each with its JSON Schema',
   ) as { commands: Record<string, unknown> }
   const ids = Object.keys(manifest.commands).filter((id) => !/^(help|complete)$/.test(id))
   expect(reference.commands.map(({ name }) => name)).toEqual(ids.map((id) => id.replaceAll(':', ' ')))
-  const without = reference.commands.filter(({ output_schema: schema }) => schema === null)
+  const withoutSchema = reference.commands.filter(({ output_schema: schema }) => schema === null)
   // mcp has no JSON output: it speaks the Model Context Protocol.
-  expect(without.map(({ name }) => name)).toEqual(['mcp'])
+  expect(withoutSchema.map(({ name }) => name)).toEqual(['mcp'])
   expect(reference.exit_codes).toEqual(exitCodes)
 })
 

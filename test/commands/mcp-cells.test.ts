@@ -64,20 +64,20 @@ const validCells: Record<string, string> = {
 }
 const fieldNames = Object.keys(validCells)
 const quoteCell = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
-const csv = (rows: readonly (readonly string[])[], separator = ','): string =>
+const toCsv = (rows: readonly (readonly string[])[], separator = ','): string =>
   rows.map((row) => `${row.map(quoteCell).join(separator)}\n`).join('')
-const xml = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
-const inline = (row: readonly string[], at: number, more = ''): string =>
-  `<row r="${at}"${more}>${row.map((cell, column) => `<c r="${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[column]}${at}" t="inlineStr"><is><t>${xml(cell)}</t></is></c>`).join('')}</row>`
-const sheet = (rows: readonly (readonly string[])[], more = '', after = ''): string =>
-  `<sheetData>${rows.map((row, at) => inline(row, at + 1, at === 0 ? '' : more)).join('')}</sheetData>${after}`
-const ods = (rows: string): string =>
+const rowXml = (row: readonly string[], at: number, more = ''): string =>
+  `<row r="${at}"${more}>${row.map((cell, column) => `<c r="${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[column]}${at}" t="inlineStr"><is><t>${escapeXml(cell)}</t></is></c>`).join('')}</row>`
+const sheetXml = (rows: readonly (readonly string[])[], more = '', after = ''): string =>
+  `<sheetData>${rows.map((row, at) => rowXml(row, at + 1, at === 0 ? '' : more)).join('')}</sheetData>${after}`
+const odsXml = (rows: string): string =>
   `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>${rows}</office:spreadsheet></office:body></office:document-content>`
 const odsRow = (row: readonly string[], more = ''): string =>
-  `<table:table-row${more}>${row.map((cell) => `<table:table-cell office:value-type="string"><text:p>${xml(cell)}</text:p></table:table-cell>`).join('')}</table:table-row>`
+  `<table:table-row${more}>${row.map((cell) => `<table:table-cell office:value-type="string"><text:p>${escapeXml(cell)}</text:p></table:table-cell>`).join('')}</table:table-row>`
 const odsTable = (name: string, rows: readonly (readonly string[])[], more = ''): string =>
-  `<table:table table:name="${xml(name)}">${rows.map((row, at) => odsRow(row, at === 0 ? '' : more)).join('')}</table:table>`
+  `<table:table table:name="${escapeXml(name)}">${rows.map((row, at) => odsRow(row, at === 0 ? '' : more)).join('')}</table:table>`
 const odsFile = (content: string): Promise<Buffer> =>
   zipParts({
     mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
@@ -94,48 +94,48 @@ async function createFiles(): Promise<Files> {
   const all = texts.map((text) => fieldNames.map(() => text))
   const createRows = (text: string): string[][] =>
     fieldNames.map((column) => fieldNames.map((name) => (name === column ? text : (validCells[name] ?? ''))))
-  const value = (text: string): string[][] => [fieldNames, ...createRows(text)]
-  const object = (row: readonly string[]): Record<string, string> =>
+  const tableWith = (text: string): string[][] => [fieldNames, ...createRows(text)]
+  const toRecord = (row: readonly string[]): Record<string, string> =>
     Object.fromEntries(fieldNames.map((name, at) => [name, row[at] ?? '']))
   return {
-    'all.csv': csv(all),
-    'title.csv': csv([['canary'], ['', 'canary'], fieldNames, ...all]),
-    'pipe.csv': csv(all, '|'),
-    'tab.csv': csv(all, '\t'),
+    'all.csv': toCsv(all),
+    'title.csv': toCsv([['canary'], ['', 'canary'], fieldNames, ...all]),
+    'pipe.csv': toCsv(all, '|'),
+    'tab.csv': toCsv(all, '\t'),
     ...each((text, at) => [
       `header-${at}.csv`,
-      csv([
+      toCsv([
         fieldNames.map((name, i) => (i === at % fieldNames.length ? text : name)),
         fieldNames.map(() => text),
       ]),
     ]),
     ...each((text, at) => [
       `more-${at}.csv`,
-      csv([
+      toCsv([
         [...fieldNames, text, 'canary b', 'Given Name'],
         [...fieldNames, text, text, text],
       ]),
     ]),
     ...each((text, at) => [
       `twice-${at}.csv`,
-      csv([
+      toCsv([
         [...fieldNames, text, text],
         [...fieldNames, text, text],
       ]),
     ]),
-    ...each((text, at) => [`cells-${at}.csv`, csv(value(text))]),
+    ...each((text, at) => [`cells-${at}.csv`, toCsv(tableWith(text))]),
     ...each((text, at) => [
       `wide-${at}.csv`,
-      csv([fieldNames, [...fieldNames.map((name) => validCells[name] ?? ''), text]]),
+      toCsv([fieldNames, [...fieldNames.map((name) => validCells[name] ?? ''), text]]),
     ]),
     ...each((text, at) => [
       `ragged-${at}.csv`,
-      `${csv([fieldNames])}${quoteCell(text)},${quoteCell(text)}canary,"canary\n`,
+      `${toCsv([fieldNames])}${quoteCell(text)},${quoteCell(text)}canary,"canary\n`,
     ]),
-    'columns.csv': csv([columns, columns.map(() => 'canary')]),
-    'latin.csv': Buffer.from(csv([fieldNames, fieldNames.map(() => 'Canary Zoë Müller')]), 'latin1'),
+    'columns.csv': toCsv([columns, columns.map(() => 'canary')]),
+    'latin.csv': Buffer.from(toCsv([fieldNames, fieldNames.map(() => 'Canary Zoë Müller')]), 'latin1'),
     'latin-header.csv': Buffer.from(
-      csv([
+      toCsv([
         ['Canary Zoë', 'first_name'],
         ['canary', 'canary'],
       ]),
@@ -143,12 +143,12 @@ async function createFiles(): Promise<Files> {
     ),
     'utf16.csv': Buffer.concat([
       Buffer.from([0xff, 0xfe]),
-      Buffer.from(csv(value('canary')), 'utf16le'),
+      Buffer.from(toCsv(tableWith('canary')), 'utf16le'),
       Buffer.from([0]),
     ]),
-    'nul.csv': `${csv([fieldNames])}canary\0canary\n`,
-    'array.json': JSON.stringify(createRows('canary').map(object)),
-    'names.json': JSON.stringify([{ ...object(fieldNames), canary: 'canary', 'canary "x" canary': 1 }]),
+    'nul.csv': `${toCsv([fieldNames])}canary\0canary\n`,
+    'array.json': JSON.stringify(createRows('canary').map(toRecord)),
+    'names.json': JSON.stringify([{ ...toRecord(fieldNames), canary: 'canary', 'canary "x" canary': 1 }]),
     'deep.json': JSON.stringify([
       {
         recipient: { canary: 'canary', first_name: ['canary'] },
@@ -173,54 +173,54 @@ async function createFiles(): Promise<Files> {
     'sheets.xlsx': await book({
       styles: excelStyles,
       sheets: ['canary', 'Canary "Person"', "canary's"].map((name) => ({
-        name: xml(name),
-        inside: sheet(all),
+        name: escapeXml(name),
+        inside: sheetXml(all),
       })),
     }),
     'hidden.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheet(value('canary'), ' hidden="1"') }],
+      sheets: [{ name: 'canary', inside: sheetXml(tableWith('canary'), ' hidden="1"') }],
     }),
     'hidden-column.xlsx': await book({
       styles: excelStyles,
       sheets: [
         {
           name: 'canary',
-          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheet([['canary', ...fieldNames], ...createRows('canary')])}`,
+          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheetXml([['canary', ...fieldNames], ...createRows('canary')])}`,
         },
       ],
     }),
     'hidden-sheet.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', state: 'hidden', inside: sheet(all) }],
+      sheets: [{ name: 'canary', state: 'hidden', inside: sheetXml(all) }],
     }),
     'merged.xlsx': await book({
       styles: excelStyles,
       sheets: [
         {
           name: 'canary',
-          inside: sheet(value('canary'), '', '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>'),
+          inside: sheetXml(tableWith('canary'), '', '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>'),
         },
       ],
     }),
     'cells.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheet(value('canary')) }],
+      sheets: [{ name: 'canary', inside: sheetXml(tableWith('canary')) }],
     }),
     'title.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheet([['canary'], ...all]) }],
+      sheets: [{ name: 'canary', inside: sheetXml([['canary'], ...all]) }],
     }),
     'unnamed.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheet([fieldNames, [...fieldNames, 'canary']]) }],
+      sheets: [{ name: 'canary', inside: sheetXml([fieldNames, [...fieldNames, 'canary']]) }],
     }),
     'errors.xlsx': await book({
       styles: excelStyles,
       sheets: [
         {
           name: 'canary',
-          inside: `<sheetData>${inline(['first_name', 'last_name', 'email', 'phone'], 1)}<row r="2"><c r="A2" t="e"><f>canary()</f><v>#canary!</v></c><c r="B2" t="b"><v>canary</v></c><c r="C2"><v>canary</v></c><c r="D2" t="s"><v>canary</v></c></row></sheetData>`,
+          inside: `<sheetData>${rowXml(['first_name', 'last_name', 'email', 'phone'], 1)}<row r="2"><c r="A2" t="e"><f>canary()</f><v>#canary!</v></c><c r="B2" t="b"><v>canary</v></c><c r="C2"><v>canary</v></c><c r="D2" t="s"><v>canary</v></c></row></sheetData>`,
         },
       ],
     }),
@@ -253,12 +253,14 @@ async function createFiles(): Promise<Files> {
         },
       ],
     }),
-    'all.ods': await odsFile(ods(odsTable('canary', all) + odsTable('Canary "x"', all))),
-    'cells.ods': await odsFile(ods(odsTable('canary', value('canary')))),
-    'hidden.ods': await odsFile(ods(odsTable('canary', value('canary'), ' table:visibility="collapse"'))),
-    'broken.ods': await odsFile(ods('<table:table table:name="canary"><canary:x>')),
+    'all.ods': await odsFile(odsXml(odsTable('canary', all) + odsTable('Canary "x"', all))),
+    'cells.ods': await odsFile(odsXml(odsTable('canary', tableWith('canary')))),
+    'hidden.ods': await odsFile(
+      odsXml(odsTable('canary', tableWith('canary'), ' table:visibility="collapse"')),
+    ),
+    'broken.ods': await odsFile(odsXml('<table:table table:name="canary"><canary:x>')),
     'dates.ods': await odsFile(
-      ods(
+      odsXml(
         `<table:table table:name="canary">${odsRow(fieldNames)}<table:table-row><table:table-cell office:value-type="date" office:date-value="canary"/><table:table-cell office:value-type="float" office:value="canary"/><table:table-cell office:value-type="canary"><text:p>canary</text:p></table:table-cell></table:table-row></table:table>`,
       ),
     ),
@@ -309,7 +311,7 @@ test('no cell, header or sheet name of a file reaches an agent, however the file
 test('an agent cannot find the value of a cell by trying values', async () => {
   const here = await session()
   const person = ['Ana', 'Lee', 'ana@example.com', '+61400000001']
-  here.write('people.csv', csv([['first_name', 'last_name', 'email', 'phone'], person]))
+  here.write('people.csv', toCsv([['first_name', 'last_name', 'email', 'phone'], person]))
   const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock })
   for (const tool of ['validate_file', 'plan_file']) {
     const answer = async (readingOptions: object) =>
@@ -355,8 +357,8 @@ test('no cell reaches an agent from ordered, duplicate, held and refused rows', 
   const people = names.map((name, at) => person(name, at))
   // Other people who have the same e-mails.
   const others = names.map((name, at) => person(`Other ${name}`, at + 40, `canary${at}@example.com`))
-  here.write('people.csv', csv([header, ...people, ...people, ...others]))
-  here.write('again.csv', csv([header, ...people.map((row) => [...row].reverse()), ...people, ...others]))
+  here.write('people.csv', toCsv([header, ...people, ...people, ...others]))
+  here.write('again.csv', toCsv([header, ...people.map((row) => [...row].reverse()), ...people, ...others]))
   await here.type('batch run people.csv --package 102 --yes')
   await here.type('batch run again.csv --package 102 --yes --on-invalid skip')
   expect(here.ordered()).toHaveLength(names.length)

@@ -96,7 +96,7 @@ test('request get prints an object for one id, and an array in the given order f
   `)
 })
 
-test('request get with an unknown id, and with texts that are not ids', async () => {
+test('request get fails for an unknown id, and for texts that are not ids', async () => {
   const { all, calls } = await session()
   expect(await all([`request get ${missingId}`, 'request get abc', 'request get ../users']))
     .toMatchInlineSnapshot(`
@@ -224,7 +224,7 @@ test('request wait exits with 11 at its --timeout, and prints the last status an
   expect(json).toMatchObject({ request_id: id, error: { code: 'timed_out' } })
 })
 
-test('--for partial ends at PARTIAL or a later status, and --for report ends when the PDFs are ready', async () => {
+test('request wait --for partial ends at PARTIAL or a later status, and --for report ends when the PDFs are ready', async () => {
   const here = await session()
   const id = await createRequestFor(here, 'Priya', fullInformation)
   expect(await here.type(`request wait ${id} --for partial`)).toMatchInlineSnapshot(`

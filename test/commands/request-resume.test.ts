@@ -59,8 +59,8 @@ test('after Ctrl-C the answers are saved for this user and account only, and rem
     statSync(draftsFolder(here)).mode & 0o777,
   ]).toEqual([0o600, 0o700])
   expect(text).not.toContain(here.env['REFCHECK_API_KEY'])
-  const other = { REFCHECK_ACCOUNT: 'acme' }
-  expect(await here.type('request create --resume', { answers: [], env: other })).toMatchInlineSnapshot(`
+  const acme = { REFCHECK_ACCOUNT: 'acme' }
+  expect(await here.type('request create --resume', { answers: [], env: acme })).toMatchInlineSnapshot(`
     $ REFCHECK_ACCOUNT=acme refcheck request create --resume
     2> Error: no answers are kept for an order as olive.owner@example.com
     2> Begin a new order with: refcheck request create
@@ -265,11 +265,11 @@ test('an earlier order is reported as soon as the person is known, before the ot
     exit 2
   `)
   const similarQuestion = { ask: /^Somebody similar/, confirm: false } as const
-  const more = 'request create --package 101'
+  const createFull = 'request create --package 101'
   await here.type(
-    `${more} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${requiredFields} --yes`,
+    `${createFull} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${requiredFields} --yes`,
   )
-  expect(await here.type(more, { answers: [...nameAnswers, ...contactAnswers, similarQuestion] }))
+  expect(await here.type(createFull, { answers: [...nameAnswers, ...contactAnswers, similarQuestion] }))
     .toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     ? First name (required): Zoë

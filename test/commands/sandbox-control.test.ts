@@ -16,9 +16,9 @@ async function createOrder({ type }: SandboxProcess): Promise<string> {
 test('with --clock manual, requests change their status only with sandbox advance', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const id = await createOrder(here)
-  const status = async (): Promise<unknown> =>
+  const readStatus = async (): Promise<unknown> =>
     ((await here.type(`request get ${id} --json`)).json() as { status: string }).status
-  expect(await status()).toBe('RECEIVED')
+  expect(await readStatus()).toBe('RECEIVED')
   expect(await here.type('sandbox status')).toMatchInlineSnapshot(`
     $ refcheck sandbox status
     time        TIME (manual clock)
@@ -36,7 +36,7 @@ test('with --clock manual, requests change their status only with sandbox advanc
     exit 0
   `)
   expect(await here.type('sandbox advance 1s --json')).toMatchObject({ code: 0 })
-  expect(await status()).toBe('COMPLETED')
+  expect(await readStatus()).toBe('COMPLETED')
 })
 
 test('with --data the state of a sandbox is still there after a kill', async () => {
@@ -229,8 +229,8 @@ test('sandbox start --login asks before it replaces the profile of another sandb
     2> Choose another name: refcheck sandbox start --login --profile NAME
     exit 2
   `)
-  const no = [{ ask: /^Profile "acme" is of /, confirm: false }]
-  expect(await type(start, { answers: no })).toMatchInlineSnapshot(`
+  const declined = [{ ask: /^Profile "acme" is of /, confirm: false }]
+  expect(await type(start, { answers: declined })).toMatchInlineSnapshot(`
     $ refcheck sandbox start --port 0 --login --profile acme
     ? Profile "acme" is of olive.owner@example.com at http://127.0.0.1:PORT_1. Replace it, with its key, by this sandbox? no
     2> Cancelled; the profile "acme" is as it was
@@ -238,12 +238,12 @@ test('sandbox start --login asks before it replaces the profile of another sandb
   `)
   expect(await profile()).toBe(env['REFCHECK_BASE_URL'])
   const stop = new AbortController()
-  const yes = await type(start, {
+  const confirmed = await type(start, {
     answers: [{ ask: /^Profile "acme" is of /, confirm: true }],
     signal: stop.signal,
     onWrite: (stream) => stream === 'stdout' && stop.abort(),
   })
-  expect(yes.stdout).toContain('Profile "acme" is logged in to it, and in use.')
+  expect(confirmed.stdout).toContain('Profile "acme" is logged in to it, and in use.')
   expect(await profile()).not.toBe(env['REFCHECK_BASE_URL'])
 })
 
@@ -251,8 +251,8 @@ test('sandbox start --fixture reads people and packages from YAML, and refuses a
   const fixture = join(temporaryFolder(), 'good.yaml')
   const { write, type } = await session({ newcomer: true })
   const users = 'users: [{ email: ana@acme.example, role: owner }]'
-  const good = `organisations:\n  - name: Acme\n    ${users}\n    packages: [{ id: 7, name: Ours }]\n`
-  writeFileSync(fixture, good)
+  const validFixture = `organisations:\n  - name: Acme\n    ${users}\n    packages: [{ id: 7, name: Ours }]\n`
+  writeFileSync(fixture, validFixture)
   const here = await sandboxProcess(['--fixture', fixture])
   expect(await here.all(['packages list', 'users list'])).toMatchInlineSnapshot(`
     $ refcheck packages list

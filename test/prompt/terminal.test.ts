@@ -250,7 +250,7 @@ describe('leaving a prompt', () => {
     ['Ctrl-D at a choice', 'select', 'Police check', keys.ctrlD],
     ['Ctrl-C at yes or no', 'confirm', '(y/N)', keys.ctrlC],
     ['Ctrl-D at yes or no', 'confirm', '(y/N)', keys.ctrlD],
-    ['the signal', 'stopped', '? Name', 'x'],
+    ['an abort signal', 'stopped', '? Name', 'x'],
   ])('%s interrupts the prompt', async (_name, scenario, shownText, typed) => {
     const terminal = await askScenario(scenario)
     await terminal.until(shownText)
@@ -282,7 +282,7 @@ describe('text from the service', () => {
     expect(listSequences(terminal.raw()).some((sequence) => sequence.startsWith('[2J'))).toBe(false)
   })
 
-  test('is sanitized in the same way in a choice', async () => {
+  test('in a choice is also shown without escape sequences and bidi overrides', async () => {
     const terminal = await askScenario('hostileChoice')
     await terminal.until(`? ${sanitizedText}`)
     await terminal.until(sanitizedText)

@@ -32,6 +32,7 @@ const quotaWindows = [
 export interface PeopleFile {
   name: string
   rows: { human: Human; spellingIndex: number }[]
+  /** The package for which the file is run. */
   offer: OfferedPackage
   allowDuplicate: boolean
   /**
@@ -77,7 +78,9 @@ export class World {
   readonly broken: string[] = []
   /** Damage that was done to the store. */
   readonly damages: string[] = []
+  /** The package for which new files and orders are made. */
   offer: OfferedPackage
+  /** Number of processes that were killed. */
   kills = 0
   /** How often the store was found closed. */
   closed = 0

@@ -12,9 +12,9 @@ import { type World, world } from '../harness/world.ts'
 import { formatAttributes, partsWithManySheets, odsParts, partsWithSheet } from '../sheets/large-workbooks.ts'
 import { excelParts, type Parts, zipParts } from '../sheets/workbook.ts'
 
-const fault = recordForFaultTable('bombs', 'read', { titles: /^(?!tables|answers)/ })
-const endless = recordForFaultTable('endless', 'read', { titles: /^answers/ })
-const tables = recordForFaultTable('tables', 'read', { titles: /^tables/ })
+const bombsRow = recordForFaultTable('bombs', 'read', { titles: /^(?!tables|answers)/ })
+const endlessRow = recordForFaultTable('endless', 'read', { titles: /^answers/ })
+const tablesRow = recordForFaultTable('tables', 'read', { titles: /^tables/ })
 
 /** Much more than the five seconds that the fault table allows, because the machine may be busy. */
 const maxSeconds = 120
@@ -107,7 +107,10 @@ async function findFailure(
   return findFailureWithMessage(here, line, '', env)
 }
 
-/** Does the same as `findFailure`, and requires that the message contains `expected`. */
+/**
+ * Runs a command line that reads a bomb. Returns undefined if it was refused early with a message that contains
+ * `expected`, or else the failure.
+ */
 async function findFailureWithMessage(
   here: World,
   line: string,
@@ -126,6 +129,7 @@ async function findFailureWithMessage(
   return `${line}: exit ${run.code}, ${run.seconds.toFixed(1)} s, ${run.mebibytes.toFixed(0)} MiB: ${run.stderr.slice(0, 300)}`
 }
 
+/** The highest figures of the runs so far, for a note in the fault table. */
 const maxima = { seconds: 0, mebibytes: 0 }
 
 test('every reader refuses every bomb early and with little memory', async () => {
@@ -141,8 +145,8 @@ test('every reader refuses every bomb early and with little memory', async () =>
   const workbookFailure = await findFailure(here, 'batch validate bomb.xlsx --package 102')
   if (workbookFailure !== undefined) failures.push(workbookFailure)
   const cases = bombs.length + 1
-  fault.countCases(cases, cases - failures.length)
-  fault.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
+  bombsRow.countCases(cases, cases - failures.length)
+  bombsRow.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
   expect(failures).toEqual([])
 }, 600_000)
 
@@ -180,8 +184,8 @@ const largeWorkbooks: readonly [name: string, parts: () => Parts, message: strin
 
 const createPerson = (at: number): string =>
   `Ann,Row${at},ann.row${at}@example.com,+614${String(at).padStart(8, '0')}`
-const createPeople = (count: number, line = createPerson): string =>
-  `first_name,last_name,email,phone\n${Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('')}`
+const createPeople = (count: number, createLine = createPerson): string =>
+  `first_name,last_name,email,phone\n${Array.from({ length: count }, (_, at) => `${createLine(at)}\n`).join('')}`
 
 test('tables with very many sheets, attributes or rows are refused early with one line', async () => {
   const here = await world()
@@ -205,8 +209,8 @@ test('tables with very many sheets, attributes or rows are refused early with on
     const found = await findFailureWithMessage(here, `batch validate ${name} --package 102`, message)
     if (found !== undefined) failures.push(found)
   }
-  tables.countCases(refusals.length, refusals.length - failures.length)
-  tables.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
+  tablesRow.countCases(refusals.length, refusals.length - failures.length)
+  tablesRow.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
   expect(failures).toEqual([])
 }, 600_000)
 
@@ -231,13 +235,13 @@ test.each([
     here.env,
     maxSeconds * 1000,
   )
-  tables.addNote(`100,000 rows ${what} read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
+  tablesRow.addNote(`100,000 rows ${what} read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
   expect(stdout.slice(0, 40)).toMatch(`people.csv: ${String(count)} rows, ${String(count)} valid`)
   expect(code).toBe(0)
   expect(mebibytes).toBeLessThan(450)
 })
 
-test('bombs in settings, keys and stores are refused as well', async () => {
+test('bombs in settings, keys and stores are refused', async () => {
   const here = await world()
   const failures: string[] = []
   const files: readonly [file: string, line: string, content: Bomb['content']][] = [
@@ -284,7 +288,7 @@ test('bombs in settings, keys and stores are refused as well', async () => {
     if (failure !== undefined) failures.push(failure)
   }
   const cases = files.length + lines.length
-  fault.countCases(cases, cases - failures.length)
+  bombsRow.countCases(cases, cases - failures.length)
   expect(failures).toEqual([])
 }, 300_000)
 
@@ -313,8 +317,8 @@ test('answers with lists of any length need at most 300 MiB', async () => {
     expect([count, code, stderr.includes('internal error')]).toEqual([count, count === 30_000 ? 0 : 7, false])
     if (mebibytes < 300) passedCount += 1
   }
-  endless.countCases(lists.length, passedCount)
-  endless.addNote(
+  endlessRow.countCases(lists.length, passedCount)
+  endlessRow.addNote(
     `lists of up to 5,000,000 items: at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`,
   )
   expect(maxima.mebibytes).toBeLessThan(300)

@@ -4,11 +4,12 @@ import type { Call, Behaviour, Reply } from './behaviour.ts'
 /** A change of the service by which it breaks a rule of the document, and the case that has to detect it. */
 export interface Defect {
   name: string
+  /** Id of the conformance case that has to detect the defect. */
   caughtBy: string
   behaviour: Partial<Behaviour>
   /** The id of another case that has to run so that the case `caughtBy` meets the defect. */
   alsoRuns?: string
-  /** Whether the service has a small quota, which the run knows. */
+  /** Whether the service runs with a small quota, whose size the conformance run knows. */
   needsSmallQuota?: boolean
 }
 
@@ -19,18 +20,18 @@ interface Envelope {
 }
 type Change = (body: Envelope, reply: Reply, call: Call) => void
 
-/** Returns a function that changes the answers whose method, status and path match `form`. */
+/** Returns a function that changes the answers whose method, status and path match `pattern`. */
 export const changeMatching =
-  (form: RegExp, change: Change): Behaviour['changeReply'] =>
+  (pattern: RegExp, change: Change): Behaviour['changeReply'] =>
   (reply, call) => {
-    if (Buffer.isBuffer(reply.body) || !form.test(`${call.method} ${reply.status} ${call.path}`)) return
+    if (Buffer.isBuffer(reply.body) || !pattern.test(`${call.method} ${reply.status} ${call.path}`)) return
     change(reply.body as unknown as Envelope, reply, call)
   }
 
-const answerDefect = (name: string, caughtBy: string, form: RegExp, change: Change): Defect => ({
+const answerDefect = (name: string, caughtBy: string, pattern: RegExp, change: Change): Defect => ({
   name,
   caughtBy,
-  behaviour: { changeReply: changeMatching(form, change) },
+  behaviour: { changeReply: changeMatching(pattern, change) },
 })
 
 type Item = Record<string, unknown>
@@ -55,8 +56,8 @@ const readInformation = (schema: Item): Item[] =>
 const readSurvey = (pack: Item): Item | null =>
   (pack['details'] as { reference_survey: Item | null }).reference_survey
 
-export const statusDefect = (name: string, caughtBy: string, form: RegExp, to: number): Defect =>
-  answerDefect(name, caughtBy, form, (body, reply) => {
+export const statusDefect = (name: string, caughtBy: string, pattern: RegExp, to: number): Defect =>
+  answerDefect(name, caughtBy, pattern, (body, reply) => {
     reply.status = to
     body.status_message = to < 300 ? 'ok' : to < 500 ? 'client_error' : 'server_error'
     if (to < 300) body.message = ''

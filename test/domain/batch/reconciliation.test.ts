@@ -20,12 +20,12 @@ import { DuplicateError, InvalidInputError, UsageError } from '../../../src/erro
 
 describe('evidence', () => {
   const toOrder = (row: number) => ({ ...batchRow({ row, state: 'unknown' }), packageId: 7 })
-  const createResult = (over: Partial<Reconciliation> = {}): Reconciliation => ({
+  const createResult = (changes: Partial<Reconciliation> = {}): Reconciliation => ({
     settled: [],
     ambiguous: [],
     open: [],
     reads: 0,
-    ...over,
+    ...changes,
   })
   const request = { request_id: 'r-1' } as RequestResource
 
@@ -98,16 +98,16 @@ describe('a request that fits', () => {
     }
   }
 
-  describe('the time in which a request fits', () => {
-    const check = (createdAt: number, ahead?: number, of = sent) =>
-      findDifferences(of, toRequest(createdAt), ahead)
+  describe('the interval in which a request fits', () => {
+    const check = (createdAt: number, aheadMs?: number, sentOrder = sent) =>
+      findDifferences(sentOrder, toRequest(createdAt), aheadMs)
 
-    test('the time starts one minute before the attempt', () => {
+    test('the interval starts one minute before the attempt', () => {
       expect(check(attemptedAt - minute)).toEqual([])
       expect(check(attemptedAt - minute - 1)).toEqual(['time'])
     })
 
-    test('the time ends one minute after the end of the attempt', () => {
+    test('the interval ends one minute after the end of the attempt', () => {
       expect(check(changedAt + minute)).toEqual([])
       expect(check(changedAt + minute + 1)).toEqual(['time'])
     })
@@ -118,7 +118,7 @@ describe('a request that fits', () => {
       expect(check(attemptedAt + 11 * minute + 1, undefined, orderWithoutEnd)).toEqual(['time'])
     })
 
-    test.each([-5 * minute, 5 * minute])('a known clock difference of %i ms moves the time', (ahead) => {
+    test.each([-5 * minute, 5 * minute])('a known clock difference of %i ms moves the interval', (ahead) => {
       expect(check(attemptedAt + ahead - minute, ahead)).toEqual([])
       expect(check(changedAt + ahead + minute, ahead)).toEqual([])
       const [before, after] = [attemptedAt + Math.min(ahead, 0), changedAt + Math.max(ahead, 0)]
@@ -248,7 +248,7 @@ describe('the request of an id that the user wants to record', () => {
   const time = Date.UTC(2026, 10, 20, 12)
   const row = { ...batchRow({ row: 2, state: 'unknown', attemptedAt: time, changedAt: time }), packageId: 7 }
 
-  const toRequest = (over: Partial<RequestResource> = {}): RequestResource => ({
+  const toRequest = (changes: Partial<RequestResource> = {}): RequestResource => ({
     request_id: 'r-1',
     package_id: 7,
     status: 'RECEIVED',
@@ -256,7 +256,7 @@ describe('the request of an id that the user wants to record', () => {
     requester: { email: 'owner@example.com' },
     recipient: ann,
     checks: [],
-    ...over,
+    ...changes,
   })
 
   test('a request without differences is recorded without confirmation', () => {
@@ -309,17 +309,17 @@ describe('the request of an id that the user wants to record', () => {
 
 describe('a decision about an unknown row', () => {
   const minute = 60_000
-  const unknown = batchRow({ state: 'unknown', attemptedAt: minute })
+  const unknownRow = batchRow({ state: 'unknown', attemptedAt: minute })
 
   test('is possible from exactly fifteen minutes after the attempt', () => {
-    expect(() => requireSendable(unknown, 16 * minute - 1)).toThrow(UsageError)
-    expect(() => requireSendable(unknown, 16 * minute)).not.toThrow()
+    expect(() => requireSendable(unknownRow, 16 * minute - 1)).toThrow(UsageError)
+    expect(() => requireSendable(unknownRow, 16 * minute)).not.toThrow()
   })
 
   test('the hint contains the remaining wait in whole minutes', () => {
     const hintAt = (now: number): string => {
       try {
-        requireSendable(unknown, now)
+        requireSendable(unknownRow, now)
       } catch (error) {
         return (error as UsageError).hint ?? ''
       }
@@ -330,7 +330,7 @@ describe('a decision about an unknown row', () => {
   })
 
   test('the wait starts at the last change if the time of the attempt is unknown', () => {
-    const row = { ...unknown, attemptedAt: undefined, changedAt: 0 }
+    const row = { ...unknownRow, attemptedAt: undefined, changedAt: 0 }
     expect(() => requireSendable(row, 15 * minute - 1)).toThrow(UsageError)
     expect(() => requireSendable(row, 15 * minute)).not.toThrow()
   })
@@ -338,19 +338,19 @@ describe('a decision about an unknown row', () => {
   test.each(['pending', 'sending', 'accepted', 'rejected', 'invalid', 'duplicate', 'cancelled'] as const)(
     'is refused for a row that is %s',
     (state) => {
-      expect(() => requireSendable({ ...unknown, state }, 60 * minute)).toThrow(UsageError)
-      expect(() => requireUnsettled({ ...unknown, state })).toThrow(/ is .*, not unknown: /)
+      expect(() => requireSendable({ ...unknownRow, state }, 60 * minute)).toThrow(UsageError)
+      expect(() => requireUnsettled({ ...unknownRow, state })).toThrow(/ is .*, not unknown: /)
     },
   )
 
-  test('has the same wait for a row without its recipient', () => {
-    const row = { ...unknown, recipient: undefined }
+  test('has to wait as long for a row without its recipient', () => {
+    const row = { ...unknownRow, recipient: undefined }
     expect(() => requireSendable(row, 16 * minute - 1)).toThrow(UsageError)
     expect(() => requireSendable(row, 16 * minute)).not.toThrow()
   })
 
   test('needs no wait for recording a request and for dropping a row', () => {
-    expect(() => requireUnsettled({ ...unknown, recipient: undefined })).not.toThrow()
+    expect(() => requireUnsettled({ ...unknownRow, recipient: undefined })).not.toThrow()
   })
 })
 
@@ -373,21 +373,21 @@ test('the hint for a row without its recipient offers to close the row and not t
   expect(text).not.toContain('order it now')
 })
 
-const one = '11111111-1111-4111-8111-111111111111'
-const event = { event: 'request.updated', request_id: one, status: 'PARTIAL' }
+const requestId = '11111111-1111-4111-8111-111111111111'
+const event = { event: 'request.updated', request_id: requestId, status: 'PARTIAL' }
 
 test.each([
   ['the event', event],
-  ['a capture with it as text', { body: JSON.stringify(event) }],
-  ['a capture with it as an object', { body: event }],
+  ['a capture with the event as text', { body: JSON.stringify(event) }],
+  ['a capture with the event as an object', { body: event }],
   ['a capture in base64', { body_base64: Buffer.from(JSON.stringify(event)).toString('base64') }],
 ])('an id is read from %s', (_form, line) => {
-  expect(requestIdsIn(JSON.stringify(line), 'events')).toEqual([one])
+  expect(requestIdsIn(JSON.stringify(line), 'events')).toEqual([requestId])
 })
 
 test('each id is returned once, in lowercase; empty lines and CRLF are ignored', () => {
-  const text = `${JSON.stringify(event)}\r\n\r\n${JSON.stringify({ ...event, request_id: one.toUpperCase() })}\n`
-  expect(requestIdsIn(text, 'events')).toEqual([one])
+  const text = `${JSON.stringify(event)}\r\n\r\n${JSON.stringify({ ...event, request_id: requestId.toUpperCase() })}\n`
+  expect(requestIdsIn(text, 'events')).toEqual([requestId])
   expect(requestIdsIn('', 'events')).toEqual([])
 })
 

@@ -54,6 +54,7 @@ const similarPerson = (over: Partial<Submission> = {}): Candidate => ({
   hasSameEmail: true,
 })
 
+/** Returns `goes` if there is no conflict, or else the state that the row gets and the reason. */
 const compare = (
   candidate: Candidate,
   allowed: Partial<Allowed> = {},
@@ -67,13 +68,13 @@ const compare = (
 
 describe('the same person', () => {
   test.each(['accepted', 'pending', 'sending', 'unknown', 'dropped'] as const)(
-    '%s is a conflict',
+    'with an order that is %s is a conflict',
     (state) => {
       expect(compare(samePerson({ state }))).toBe('duplicate: same')
     },
   )
 
-  test('--allow-duplicate passes an order that was accepted more than 7 days ago, and holds a newer one', () => {
+  test('with --allow-duplicate, an order accepted more than 7 days ago is no conflict, and a newer one holds the row', () => {
     const duplicate = { duplicate: true }
     expect(compare(samePerson({ changedAt: 92 * day }), duplicate)).toBe('goes')
     expect(compare(samePerson({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
@@ -81,7 +82,7 @@ describe('the same person', () => {
   })
 
   test.each(submissionStates.filter((state) => state !== 'accepted'))(
-    '--allow-duplicate never passes an order that is %s',
+    'with --allow-duplicate, an order that is %s is still a conflict',
     (state) => {
       expect(compare(samePerson({ state, changedAt: 0 }), { duplicate: true, similar: true })).toBe(
         'duplicate: same',
@@ -129,7 +130,7 @@ describe('another package', () => {
     expect(compare(samePerson({ packageId: 5 }), {}, {}, relationsAfterMoves)).toBe('duplicate: same')
   })
 
-  test('is held if it is a likely predecessor of this one', () => {
+  test('holds the row if it is a likely predecessor of the package of the row', () => {
     const replaced = relationsWith({ predecessors: new Set([5]) })
     expect(compare(samePerson({ packageId: 5 }), {}, {}, replaced)).toBe('held: replaced_package')
     expect(compare(similarPerson({ packageId: 5 }), {}, {}, replaced)).toBe('held: similar')
@@ -243,7 +244,7 @@ test('of several similar persons the most similar one is shown', () => {
   }
 })
 
-test('--allow-duplicate passes an order from exactly seven days on', () => {
+test('with --allow-duplicate, an order is no conflict from exactly seven days on', () => {
   const duplicate = { duplicate: true }
   expect(compare(samePerson({ changedAt: 93 * day - 1 }), duplicate)).toBe('goes')
   expect(compare(samePerson({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
@@ -260,7 +261,7 @@ test('an accepted order that was released is not a conflict, even if it ended in
   expect(compare(samePerson({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
 })
 
-test('--allow-similar for a single order, or a release, passes the same person under a replaced package', () => {
+test('--allow-similar for a single order, or a release, allows the same person under a replaced package', () => {
   const replaced = relationsWith({ predecessors: new Set([5]) })
   const old = samePerson({ packageId: 5 })
   expect(compare(old, { similar: true }, { kind: 'single' }, replaced)).toBe('goes')

@@ -81,7 +81,7 @@ test('rules and scenarios are listed, and a rule is switched', async () => {
   expect((await callControl(client, 'rules')).data).toEqual(data)
 })
 
-test('a switch is applied by a control call, or by a fault at the Nth call', async () => {
+test('a permanent change (a switch) is made by a control call, or by a fault at the Nth call', async () => {
   const client = createSandboxClient()
   await callControl(client, 'switch', { switch: 'no-credits' })
   expect((await client.post(simpleOrder)).status).toBe(403)

@@ -113,7 +113,7 @@ describe('in a file', () => {
     ])
   })
 
-  test('a removed secret leaves nothing on the disk, whether one or both are removed', async () => {
+  test('a removed secret leaves nothing on the disk, whether one or both secrets of a profile are removed', async () => {
     const secrets = openTestSecrets()
     await secrets.save('work', 'api-key', key, { baseUrl })
     await secrets.save('work', 'webhook-secret', 'hush')
@@ -224,7 +224,7 @@ describe('in a keychain', () => {
     expect((await firstSecrets.read('default', 'api-key'))?.value).toBe(key)
   })
 
-  test('removing a secret removes its entry', async () => {
+  test('removing a secret removes its entry in the keychain', async () => {
     const keychain = new MemoryKeychain()
     const secrets = openWithKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })

@@ -9,7 +9,7 @@ import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-const guard = { allowDuplicate: false }
+const addOptions = { allowDuplicate: false }
 const at = someTime + 100
 
 describe.each(backends)('%s', (backend) => {
@@ -169,7 +169,7 @@ describe.each(backends)('%s', (backend) => {
 
   test('a batch that would order one person twice is refused with an internal error', async () => {
     const twice = batchOf(['ann@example.com', 'ANN@example.com'])
-    await expect(store.ledger.add(twice, guard)).rejects.toMatchObject({ code: 'internal' })
+    await expect(store.ledger.add(twice, addOptions)).rejects.toMatchObject({ code: 'internal' })
     expect(await store.batches.find(twice.id)).toBeUndefined()
   })
 
@@ -186,7 +186,7 @@ describe.each(backends)('%s', (backend) => {
     test('is added despite the similar order that the user was shown, but not despite another one', async () => {
       const first = await addOne(store.ledger, 'ann@example.com')
       const order = orderWithName('ann@example.com', 'Anne')
-      const conflict = await store.ledger.add(order, guard)
+      const conflict = await store.ledger.add(order, addOptions)
       expect(conflict).toMatchObject({
         becomes: 'held',
         reason: 'similar',
@@ -194,13 +194,13 @@ describe.each(backends)('%s', (backend) => {
       })
       expect(await store.batches.find(order.id)).toBeUndefined()
       const released = conflict === undefined ? [] : [conflict.order]
-      expect(await store.ledger.previewConflict(order, { ...guard, released })).toBeUndefined()
-      expect(await store.ledger.add(order, { ...guard, released })).toBeUndefined()
+      expect(await store.ledger.previewConflict(order, { ...addOptions, released })).toBeUndefined()
+      expect(await store.ledger.add(order, { ...addOptions, released })).toBeUndefined()
       // The release is stored: the released order does not conflict when the row is compared again at sending.
       const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
       expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
       const thirdOrder = orderWithName('ann@example.com', 'Anna')
-      expect(await store.ledger.add(thirdOrder, { ...guard, released })).toMatchObject({
+      expect(await store.ledger.add(thirdOrder, { ...addOptions, released })).toMatchObject({
         order: { batchId: order.id },
       })
     })
@@ -208,15 +208,15 @@ describe.each(backends)('%s', (backend) => {
     test('of the same person is a duplicate, whatever was released', async () => {
       const first = await addOne(store.ledger, 'ann@example.com')
       const secondOrder = batchOf(['ann@example.com'])
-      expect(await store.ledger.add(secondOrder, { ...guard, released: [first] })).toMatchObject({
+      expect(await store.ledger.add(secondOrder, { ...addOptions, released: [first] })).toMatchObject({
         becomes: 'duplicate',
       })
     })
 
-    test('with allowSimilar is added despite a similar order, and sent despite it', async () => {
+    test('with allowSimilar is added despite a similar order, and is also sent', async () => {
       await addOne(store.ledger, 'ann@example.com')
       const order = orderWithName('ann@example.com', 'Anne')
-      expect(await store.ledger.add(order, { ...guard, allowSimilar: true })).toBeUndefined()
+      expect(await store.ledger.add(order, { ...addOptions, allowSimilar: true })).toBeUndefined()
       const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
       expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
     })

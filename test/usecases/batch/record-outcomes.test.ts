@@ -68,7 +68,7 @@ async function record(
   return { ...runner, done, changes, states: await statesOf(store, id), id }
 }
 
-const hasRequest: ProvidersAnswer = { kind: 'has', requestId: createId(1) }
+const requestAnswer: ProvidersAnswer = { kind: 'has', requestId: createId(1) }
 const createOrderAnswer = (confirmedEmail?: string): ProvidersAnswer => ({ kind: 'order', confirmedEmail })
 const withRequest = (changes: Parameters<typeof requestFor>[1] = {}, row = 1) => ({
   reads: { [createId(1)]: requestFor(row, changes) },
@@ -76,7 +76,7 @@ const withRequest = (changes: Parameters<typeof requestFor>[1] = {}, row = 1) =>
 
 describe('the answer that the provider has a request', () => {
   test('records a request that fits, with the user and the reason', async () => {
-    const { done, changes, states, api, clock } = await record(hasRequest, {
+    const { done, changes, states, api, clock } = await record(requestAnswer, {
       ...withRequest(),
       clock: clockAfterMinutes(1),
     })
@@ -97,14 +97,14 @@ describe('the answer that the provider has a request', () => {
   })
 
   test('records the given reason', async () => {
-    const { changes } = await record(hasRequest, { ...withRequest(), reason: 'they wrote on Monday' })
+    const { changes } = await record(requestAnswer, { ...withRequest(), reason: 'they wrote on Monday' })
     expect(changes).toMatchObject([
       { decision: { why: 'they wrote on Monday; a read showed this row’s order' } },
     ])
   })
 
   test('shows the differences, which the user confirms', async () => {
-    const { states, changes } = await record(hasRequest, {
+    const { states, changes } = await record(requestAnswer, {
       ...withRequest({ requester: { email: 'other@example.com' } }),
       answers: [
         { ask: /Different: another requester\. Record this request for Ana Silva\?$/, confirm: true },
@@ -120,7 +120,7 @@ describe('the answer that the provider has a request', () => {
     ])
   })
 
-  test('asks this question as a destructive one', async () => {
+  test('asks for this confirmation as a destructive question', async () => {
     const destructiveFlags: unknown[] = []
     const prompter = new ScriptedPrompter([{ ask: /^Request/, confirm: true }])
     const confirm = prompter.confirm.bind(prompter)
@@ -128,12 +128,12 @@ describe('the answer that the provider has a request', () => {
       destructiveFlags.push(question.isDestructive)
       return confirm(question)
     }
-    await record(hasRequest, { ...withRequest({ requester: { email: 'other@example.com' } }), prompter })
+    await record(requestAnswer, { ...withRequest({ requester: { email: 'other@example.com' } }), prompter })
     expect(destructiveFlags).toEqual([true])
   })
 
-  test('does not change the row if the user says no', async () => {
-    const { done, states, changes } = await record(hasRequest, {
+  test('does not change the row if the user declines', async () => {
+    const { done, states, changes } = await record(requestAnswer, {
       ...withRequest({ created_at: '2026-11-21T10:30:00.000Z' }),
       answers: [{ ask: /Different: created outside the time of the attempt/, confirm: false }],
     })
@@ -141,9 +141,9 @@ describe('the answer that the provider has a request', () => {
     expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
   })
 
-  test('is refused without a terminal if there are differences, with the command', async () => {
+  test('is refused without a terminal if there are differences, and the hint has the command', async () => {
     const { done, states } = await record(
-      hasRequest,
+      requestAnswer,
       withRequest({ requester: { email: 'other@example.com' } }),
     )
     expect(done).toMatchObject({
@@ -161,13 +161,13 @@ describe('the answer that the provider has a request', () => {
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
       await sendRow(store, row, { to: 'accepted', requestId: createId(1), requestStatus: 'RECEIVED' })
-    const { done, states } = await record(hasRequest, withRequest())
+    const { done, states } = await record(requestAnswer, withRequest())
     expect(done).toMatchObject({ thrown: { code: 'duplicate' } })
     expect(states).toEqual(['unknown'])
   })
 
-  test('a row that a person decided meanwhile has changed elsewhere', async () => {
-    const { done } = await record(hasRequest, {
+  test('fails if another process has changed the row meanwhile', async () => {
+    const { done } = await record(requestAnswer, {
       ...withRequest(),
       ledger: { move: () => Promise.resolve(false) },
     })
@@ -182,7 +182,7 @@ describe('the answer that the provider has a request', () => {
     store.batches.rows = async function* (...args) {
       for await (const row of rows(...args)) yield { ...row, recipient: undefined }
     }
-    const { states } = await record(hasRequest, { ...withRequest(), batchId: batch.id })
+    const { states } = await record(requestAnswer, { ...withRequest(), batchId: batch.id })
     expect(states).toEqual(['accepted'])
   })
 
@@ -197,7 +197,7 @@ describe('the answer that the provider has a request', () => {
     await ports.governor.claim('create')
     await reconcileByDecision(
       { ...ports, onQuotaWait: (seconds) => waitSeconds.push(seconds) },
-      { batchId: batch.id, row: 1, answer: hasRequest, reason: undefined },
+      { batchId: batch.id, row: 1, answer: requestAnswer, reason: undefined },
     )
     expect(waitSeconds).toHaveLength(1)
     expect(waitSeconds[0]).toBeGreaterThanOrEqual(60)
@@ -227,7 +227,7 @@ describe('the answer to drop the row', () => {
     expect(again.done).toMatchObject({ thrown: { code: 'internal' } })
   })
 
-  test('a row that a person decided meanwhile has changed elsewhere', async () => {
+  test('fails if another process has changed the row meanwhile', async () => {
     const { done } = await record({ kind: 'leave' }, { ledger: { move: () => Promise.resolve(false) } })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
   })
@@ -308,7 +308,7 @@ describe('the answer to order the row again', () => {
     expect(states).toEqual(['unknown'])
   })
 
-  test('a row that a person decided meanwhile has changed elsewhere, and nothing is sent', async () => {
+  test('fails if another process has changed the row meanwhile, and nothing is sent', async () => {
     const { done, api } = await record(createOrderAnswer('person1@example.com'), {
       ledger: { move: () => Promise.resolve(false) },
     })
@@ -372,7 +372,7 @@ describe('the question for the provider’s answer', () => {
 
   test('can be answered for a dropped row', async () => {
     const { id } = await record({ kind: 'leave' })
-    expect((await record(hasRequest, { ...withRequest(), batchId: id })).states).toEqual(['accepted'])
+    expect((await record(requestAnswer, { ...withRequest(), batchId: id })).states).toEqual(['accepted'])
   })
 })
 
@@ -384,12 +384,12 @@ test('an accepted order that could not be recorded is recorded by its request id
   })
   const hint = expect.stringContaining(`${batch.id} --row 1 --request-id ${createId(1)}`) as string
   expect(end).toMatchObject({ thrown: { hint } })
-  const { states } = await record(hasRequest, { ...withRequest(), batchId: batch.id })
+  const { states } = await record(requestAnswer, { ...withRequest(), batchId: batch.id })
   expect(states).toEqual(['accepted', 'pending', 'pending'])
 })
 
 test('an unreachable service settles nothing', async () => {
   const down = new UnavailableError('down')
-  const { done, states } = await record(hasRequest, { reads: { [createId(1)]: down } })
+  const { done, states } = await record(requestAnswer, { reads: { [createId(1)]: down } })
   expect({ done, states }).toEqual({ done: { thrown: down }, states: ['unknown'] })
 })

@@ -27,8 +27,8 @@ beforeEach(async () => {
 })
 afterEach(() => home.end())
 
-const createOrdering = (script: Script, over = ledger): ScriptedOrdering =>
-  scriptedOrdering({ ledger: over, batches: store.batches }, script)
+const createOrdering = (script: Script, usedLedger = ledger): ScriptedOrdering =>
+  scriptedOrdering({ ledger: usedLedger, batches: store.batches }, script)
 const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
@@ -253,7 +253,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
 })
 
 describe('a journal entry that is more than 5 s old before the order is sent', () => {
-  /** Returns a ledger after whose claims the given pauses take place, as if the machine was suspended. */
+  /** Returns a ledger that runs the next of `pauses` after each claim, as if the machine was suspended. */
   function suspendAfterClaims(...pauses: (() => Promise<void>)[]): Ledger {
     return {
       ...bindLedger(ledger),

@@ -56,7 +56,7 @@ test.each(plantedFaults)('a planted fault is found: $fault', async ({ start, fai
   expect(failure?.code).toBe(failed.length === 0 ? undefined : 'incomplete')
 })
 
-test('a receiver that verifies the output of Python’s json.dumps gets this finding, and not that its secret is wrong', async () => {
+test('a receiver that verifies the output of Python’s json.dumps gets the finding that it rewrites the JSON, and not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
   const { report, failure } = await runCheck((await planted?.start()) ?? '')
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewritesJson)
@@ -175,7 +175,7 @@ test('an interrupted receiver check ends', async () => {
   await expect(runCheck(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
-test('a receiver that verifies nothing gets this hint, and not that it verifies the wrong bytes', async () => {
+test('a receiver that verifies nothing gets the hint to verify events, and not that it verifies the wrong bytes', async () => {
   const { failure } = await runCheck(await handler({ isGood: () => true })(), { only: ['signature'] })
   expect(failure?.hint).toBe(
     'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks',
@@ -188,7 +188,7 @@ test('a receiver that verifies reformatted JSON gets the hint to use the raw bod
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
 })
 
-test('a receiver that expects base64 gets this hint, and not that its secret is wrong', async () => {
+test('a receiver that expects base64 gets the hint about base64, and not that its secret is wrong', async () => {
   const start = handler({
     isGood: (body, signature) => signature === Buffer.from(hmac(body), 'hex').toString('base64'),
   })
@@ -197,7 +197,7 @@ test('a receiver that expects base64 gets this hint, and not that its secret is 
   expect(failure?.hint).toMatch(/^It expects the signature in base64\./)
 })
 
-test('a comparison whose time grows with each correct character is advised; one with === cannot be detected', async () => {
+test('a comparison whose time grows with each correct character is reported as advice; one with === cannot be detected', async () => {
   const only = { ...longTimeLimit, only: ['constant-time'] }
   const slow = handler({
     isGood(body, signature) {
@@ -222,6 +222,7 @@ test('a comparison whose time grows with each correct character is advised; one 
   expect(plain.report.cases[0]?.reason).toMatch(/^whether it compares in constant time cannot be seen: /)
 })
 
+/** An event in the list of stored events that a receiver returns. */
 interface Stored {
   request_id: string
   status: string

@@ -303,7 +303,7 @@ test('a log that was copied from another machine is evidence, but no report of t
   expect(await listStates(b)).toContain('lost@example.com unknown')
 })
 
-test('a server session other than the last one counts as a start', async () => {
+test('in a new session of the server, the log is checked as when the store is opened', async () => {
   const store = await alpha.store()
   const row = await addOne(store.ledger, 'a@example.com', { kind: 'file' })
   await beginOrder(store, 'b@example.com')

@@ -88,7 +88,7 @@ describe('between the commit and the request', () => {
     expect(await statesOf(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
   })
 
-  test('the attempt of a process that was killed there is recorded by the next process, and the store stays open', async () => {
+  test('the attempt of a process that was killed at this point is recorded by the next process, and the store stays open', async () => {
     const { store, batchId } = await beginRows(2)
     await store.close()
     // Restores the log to its state before the last line.
@@ -99,7 +99,7 @@ describe('between the commit and the request', () => {
     expect(readEntries().map(({ number }) => number)).toEqual([1, 2])
   })
 
-  test('the entry that the next process records for such an attempt names the related packages', async () => {
+  test('the entry that the next process records for the attempt of a killed process names the related packages', async () => {
     const { store, batchId } = await beginRows(0)
     await store.waiting.moveRows(batchId, 13, await store.waiting.readMovable(batchId), someTime)
     await beginNextRows(store, batchId, 1)
