@@ -59,6 +59,7 @@ interface FileRules extends RowRules {
 /** The data that is the same for all rows of a package. */
 interface PackageRules {
   schema: PackageSchema
+  /** See `compileQuickCheck`. */
   quickCheck: ReturnType<typeof compileQuickCheck>
   /** The field of each column; undefined if the package has no such field. */
   definitions: readonly (FieldDefinition | undefined)[]

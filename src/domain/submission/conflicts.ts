@@ -432,10 +432,10 @@ export function relationsOf(
       each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [],
     ),
   )
-  const likely = relatedPairs.filter(
+  const likelyRelations = relatedPairs.filter(
     ({ how, successorId }) => how === 'likely' && relatedIds.has(successorId),
   )
-  return { relatedIds, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
+  return { relatedIds, predecessors: new Set(likelyRelations.map((each) => each.packageId)), isSameService }
 }
 
 /** Returns every package that is related to `packageId` by any chain of pairs, and the package itself. */

@@ -148,7 +148,7 @@ const skippedElements = new Set([
 ])
 
 class TableReader {
-  readonly spaces = namespaces
+  readonly namespaces = namespaces
   readonly rows: { row: BookRow; repetitions: number }[] = []
   readonly #entry: SheetEntry
   /** Index of the current table in the document. */
