@@ -270,7 +270,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ['the results of a rehearsal are not used', [results, 'of a rehearsal on another loopback service']],
     [
       'a request id that another row has: one read shows which row it belongs to',
-      ['commands/mixed-answers.test.ts', 'whose row gets the id; the batch halts'],
+      ['commands/mixed-answers.test.ts', 'person’s row gets the id; the batch halts'],
     ],
     [
       'a request that no row ordered holds a new order of its person',
@@ -288,7 +288,10 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ['several processes of one machine do not close the store', [shared, 'several processes of one machine']],
     ['a number with another attempt id fails the fence', [shared, 'is no evidence: the ids of the attempts']],
     ['the path still leads to the open file', [recording, 'while it is in use sends nothing more']],
-    ['a server session other than the last one is a start', [shared, 'counts as a start']],
+    [
+      'a server session other than the last one is a start',
+      [shared, 'the log is checked as when the store is opened'],
+    ],
     ['a copied log is evidence, and no report', [shared, 'is evidence, but no report of that machine']],
     [
       'a recovered attempt has the outcome that its log states',
@@ -342,7 +345,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
   ...statementsOf('Unknown outcomes', [
     [
       'a match that is unique in both directions is evidence',
-      [reconcile, 'an event names a request that fits the row alone, the row is accepted'],
+      [reconcile, 'an event names a request that fits only this row, the row is accepted'],
     ],
     [
       'matches that are not unique are shown',
@@ -354,7 +357,10 @@ export const protocolStatements: readonly ProtocolStatement[] = [
       ['domain/batch/reconciliation.test.ts', 'a known clock difference'],
     ],
     ['no event: no evidence', [reconcile, 'if no event names a request for the row, the row stays unknown']],
-    ['the service has the order: its id is recorded', [answers, 'its id is read once and recorded at once']],
+    [
+      'the service has the order: its id is recorded',
+      [answers, 'the request is read once and its id recorded at once'],
+    ],
     ['a row whose name is gone', [namesLost, 'accepts only the id of its own person’s request']],
     ['the order is dropped', [answers, '--drop is recorded at once']],
     ['the possible answers are shown together', [answers, 'the message lists the three possible answers']],
