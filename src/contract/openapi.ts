@@ -155,14 +155,14 @@ function requestSchemas(): Json {
 /** Only events with the status ERROR may have `error_reason` ("Events"). */
 function eventSchemas(): Json {
   const event = { event: { type: 'string', const: 'request.updated' }, request_id: uuid }
-  const others = requestStatuses.filter((status) => status !== 'ERROR')
+  const otherStatuses = requestStatuses.filter((status) => status !== 'ERROR')
   return {
     WebhookEvent: discriminatedBy('status', {
       ERROR: 'ErrorEvent',
-      ...Object.fromEntries(others.map((status) => [status, 'StatusEvent'])),
+      ...Object.fromEntries(otherStatuses.map((status) => [status, 'StatusEvent'])),
     }),
     StatusEvent: {
-      ...object({ ...event, status: enumOf(others) }),
+      ...object({ ...event, status: enumOf(otherStatuses) }),
       not: { required: ['error_reason'], properties: { error_reason: text } },
     },
     ErrorEvent: {

@@ -149,6 +149,7 @@ function addTokens(value: unknown, secrets: Secrets, depth: number): void {
   }
 }
 
+/** A value in a text, from the index `from` to `to` (exclusive). `name` replaces it. */
 interface Match {
   from: number
   to: number

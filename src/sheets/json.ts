@@ -15,19 +15,19 @@ import {
 export async function openJson(
   source: SheetSource,
   isArray: boolean,
-  { readJson: read, encoding }: Pick<OpenOptions, 'readJson' | 'encoding'>,
+  { readJson: readRow, encoding }: Pick<OpenOptions, 'readJson' | 'encoding'>,
 ): Promise<OpenedSheet> {
   const { name } = source
   const text = decodeSource(source, encoding ?? 'utf-8')
   const layoutIfNotWrapped: JsonLayout = isArray ? 'array' : 'lines'
   const isWrapped = !isArray && !linesFileName.test(name) && (await hasLayout('wrapped', text, name))
   const layout = isWrapped ? 'wrapped' : layoutIfNotWrapped
-  const columns = await collectColumns(text, layout, name, read)
+  const columns = await collectColumns(text, layout, name, readRow)
   return {
     columns,
     headerLine: 0,
     dialect: { ...plainDialect, ...text.detected, format: layout === 'lines' ? 'jsonl' : 'json' },
-    parts: () => dataRows(text, { layout, name, read, columns }),
+    parts: () => dataRows(text, { layout, name, readRow, columns }),
   }
 }
 
@@ -59,7 +59,7 @@ async function collectColumns(
   text: DecodedText,
   layout: JsonLayout,
   name: string,
-  read: JsonRowReader,
+  readRow: JsonRowReader,
 ): Promise<string[]> {
   const columns = new Set<string>()
   let rowCount = 0
@@ -67,7 +67,7 @@ async function collectColumns(
     rowCount += 1
     if (rowCount > limits.rows)
       throw refusal(name, `it has more than ${limits.rows} rows, the limit`, splitHint)
-    for (const [column] of entriesOf(element, read, name)) columns.add(column)
+    for (const [column] of entriesOf(element, readRow, name)) columns.add(column)
     if (columns.size > limits.columns) {
       throw refusal(name, `it has more than ${limits.columns} names`, 'Leave out what is not needed.')
     }
@@ -79,14 +79,14 @@ async function collectColumns(
 interface RowReading {
   layout: JsonLayout
   name: string
-  read: JsonRowReader
+  readRow: JsonRowReader
   columns: readonly string[]
 }
 
 /** Yields one row at a time: parsing an object takes far longer than a step of the generator. */
 async function* dataRows(
   text: DecodedText,
-  { layout, name, read, columns }: RowReading,
+  { layout, name, readRow, columns }: RowReading,
 ): AsyncGenerator<SheetRow[]> {
   const positions = new Map(columns.map((column, at) => [column, at]))
   let row = 0
@@ -94,7 +94,7 @@ async function* dataRows(
     row += 1
     const cells: Cell[] = columns.map(() => '')
     let isEmpty = true
-    for (const [column, value] of entriesOf(element, read, name)) {
+    for (const [column, value] of entriesOf(element, readRow, name)) {
       const at = positions.get(column)
       if (at === undefined || value === null || value === '') continue
       cells[at] = toCell(value)
@@ -104,8 +104,8 @@ async function* dataRows(
   }
 }
 
-function entriesOf({ text, line }: Element, read: JsonRowReader, name: string): [string, JsonValue][] {
-  const { entries, fault } = read(text)
+function entriesOf({ text, line }: Element, readRow: JsonRowReader, name: string): [string, JsonValue][] {
+  const { entries, fault } = readRow(text)
   if (entries !== undefined) return entries
   const at = line + text.slice(0, fault.offset).split('\n').length - 1
   throw refusal(name, `line ${at}: ${fault.reason}`, 'Fix that line, then run this again.')

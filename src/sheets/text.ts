@@ -203,7 +203,10 @@ async function* decodeWith(
   yield decode()
 }
 
-/** Yields UTF-8 until a byte shows that the text has another encoding; see `decodeSource`. */
+/**
+ * Yields UTF-8 until a byte shows that the text has another encoding; see `decodeSource`. `skipped`: the length of the
+ * byte order mark, which the parts do not contain. `isCertain`: the user has stated that the text is UTF-8.
+ */
 async function* decodeUtf8(
   parts: AsyncIterable<Buffer>,
   skipped: number,

@@ -23,6 +23,7 @@ import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
 import { attentionLines } from './attention.ts'
 
+/** The states of rows, in the order in which counts list them. */
 const states = [
   'accepted',
   'pending',

@@ -62,7 +62,7 @@ interface DeliveriesOptions {
 export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #signingKeys = new Map<string, KeyObject>()
-  readonly #stop = new AbortController()
+  readonly #stopController = new AbortController()
   /**
    * Events of the requests that stories create, by request id. A story is a course of one request and the order in
    * which its events are sent; it delivers them itself.
@@ -184,7 +184,7 @@ export class Deliveries {
 
   /** Stops scheduled deliveries and aborts attempts in progress. */
   close(): void {
-    this.#stop.abort()
+    this.#stopController.abort()
   }
 
   #isRepeated({ number }: RequestRecord, status: RequestStatus): boolean {
@@ -231,7 +231,7 @@ export class Deliveries {
     if (delivery?.state !== 'waiting' || organisation === undefined) return
     const message = this.#message(delivery, organisation)
     const outcome = await this.#post(message, organisation.webhook_url, this.#options.clock)
-    if (this.#stop.signal.aborted || service.state.deliveries.get(id) !== delivery) return
+    if (this.#stopController.signal.aborted || service.state.deliveries.get(id) !== delivery) return
     const attempts = delivery.attempts + 1
     const pauseSeconds = schedules[service.rule('webhook-retries')][attempts - 1]
     const now = clock.now()
@@ -260,7 +260,7 @@ export class Deliveries {
   async #post({ headers, body }: EventMessage, url: string | null, clock: Clock): Promise<string> {
     if (url === null) return 'no webhook is configured'
     const endController = new AbortController()
-    const stopSignal = AbortSignal.any([this.#stop.signal, endController.signal])
+    const stopSignal = AbortSignal.any([this.#stopController.signal, endController.signal])
     try {
       const timeout = clock.sleep(acknowledgementMs, stopSignal).then(() => 'no answer within 10 s')
       const answer = this.#options.deliver(url, headers, Buffer.from(body), stopSignal).then(String)

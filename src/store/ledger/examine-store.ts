@@ -76,15 +76,15 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
   const head = yield* get<{ number: number }>(assignNumber, { account, attemptId })
   const recovered = recoverEntry(outcome, row, isRequestTaken)
   const isNamedRow = recovered === 'attempt alone' || recovered.target === 'named row'
-  const key = isNamedRow ? namedRow : { batchId: attemptId, row: 1 }
+  const targetRow = isNamedRow ? namedRow : { batchId: attemptId, row: 1 }
   if (recovered !== 'attempt alone')
-    yield* recoverRow(entry, { ...key, changedAt: at }, recovered, row === undefined ? undefined : namedRow)
+    yield* recoverRow(entry, { ...targetRow, changedAt: at }, recovered, row === undefined ? undefined : namedRow)
   const became = outcome?.state
   const bodySha256 = (isNamedRow ? row?.bodySha256 : undefined) ?? ''
   const attemptFields = { userEmail: entry.userEmail, bodySha256, beganAt: entry.at, beganMonotonic: 0 }
   const numberFields = { account, number: head?.number ?? 0, logId: file.header.id }
   yield* insertRows('attempts', [
-    { id: attemptId, ...key, ...attemptFields, ...numberFields, became, endedAt: became && at },
+    { id: attemptId, ...targetRow, ...attemptFields, ...numberFields, became, endedAt: became && at },
   ])
   for (const related of entry.relatedIds)
     yield* recordPackageRelation(baseUrl, [related, packageId], 'moved', entry.at)

@@ -322,7 +322,7 @@ export class EngineLedger extends StorePart {
       if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
       if (claim.failure === undefined) return this.#recordInLog(claim)
       if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
-      await this.rollbacks.failed(claim.failure)
+      await this.rollbacks.handleFailedClaim(claim.failure)
     }
   }
 

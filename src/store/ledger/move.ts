@@ -57,7 +57,7 @@ export interface StoreContent {
 
 interface MovingParts extends Pick<RollbackParts, 'engine' | 'key' | 'clock' | 'random'> {
   upkeep: Upkeep
-  rollbacks: Pick<RollbackDetection, 'leave'>
+  rollbacks: Pick<RollbackDetection, 'recordMove'>
 }
 
 /** The move of a store from one location to another. */
@@ -117,7 +117,7 @@ export class Moving {
       await work(this.#rows(within))
       await within(this.#close({ ...move, isDone: true }))
     })
-    await this.#parts.rollbacks.leave(move.to)
+    await this.#parts.rollbacks.recordMove(move.to)
   }
 
   /**

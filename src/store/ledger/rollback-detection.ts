@@ -89,14 +89,14 @@ export class RollbackDetection {
     return this.#beginning
   }
 
-  /** As `begin`, but does nothing if the store was compared already; called before each claim. */
+  /** Does the same as `begin`, unless the store was compared already; called before each claim. */
   async ready(): Promise<void> {
     if (this.#session === undefined) await this.begin()
   }
 
   /**
-   * Makes the log of a new store, if a folder can be written: a copy from before the first order is recognised by its
-   * key.
+   * Makes the log of a new store, if a folder can be written, so that a copy of the store from before the first order
+   * is recognised by the key in the log.
    */
   async makeLog(): Promise<void> {
     this.#open([], new Set())
@@ -118,7 +118,7 @@ export class RollbackDetection {
   }
 
   /** Handles a claim that found the store closed, older or on another connection. Throws unless claims may continue. */
-  async failed(why: ClaimFailure): Promise<void> {
+  async handleFailedClaim(why: ClaimFailure): Promise<void> {
     this.#session = undefined
     if (why !== 'session') await this.#examineOrThrow()
     await this.begin()
@@ -307,7 +307,7 @@ export class RollbackDetection {
   }
 
   /** Records in the log where the store was moved, so that a restored copy of it is closed. */
-  async leave(to: string): Promise<void> {
+  async recordMove(to: string): Promise<void> {
     this.#open(await this.#readRegister(), new Set())
     this.#ownLog?.writeHeader({ movedTo: to })
   }

@@ -68,7 +68,7 @@ export interface Rollbacks {
   begin(): Promise<void>
   ready(): Promise<void>
   fence(): FenceRequirement
-  failed(why: ClaimFailure): Promise<void>
+  handleFailedClaim(why: ClaimFailure): Promise<void>
   record(attempt: RecordedAttempt): Promise<void>
   recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void
   noteHeads(): Promise<void>
