@@ -78,7 +78,12 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
   const isNamedRow = recovered === 'attempt alone' || recovered.target === 'named row'
   const targetRow = isNamedRow ? namedRow : { batchId: attemptId, row: 1 }
   if (recovered !== 'attempt alone')
-    yield* recoverRow(entry, { ...targetRow, changedAt: at }, recovered, row === undefined ? undefined : namedRow)
+    yield* recoverRow(
+      entry,
+      { ...targetRow, changedAt: at },
+      recovered,
+      row === undefined ? undefined : namedRow,
+    )
   const became = outcome?.state
   const bodySha256 = (isNamedRow ? row?.bodySha256 : undefined) ?? ''
   const attemptFields = { userEmail: entry.userEmail, bodySha256, beganAt: entry.at, beganMonotonic: 0 }
