@@ -94,7 +94,9 @@ function fromNoon(text: string, startedAt: number): string {
 function replaceId(text: string, id: string, name: string): string {
   if (id === name) return text
   // The digits of a port may be part of a phone.
-  if (/^\d+$/.test(id)) return text.replaceAll(new RegExp(`(?<!\\d)${id}(?!\\d)`, 'g'), name)
-  const whole = text.replaceAll(`${id}  `, `${name.padEnd(id.length)}  `).replaceAll(id, name)
+  const pattern = /^\d+$/.test(id) ? `(?<!\\d)${id}(?!\\d)` : id
+  const whole = text
+    .replaceAll(new RegExp(`${pattern}  `, 'g'), `${name.padEnd(id.length)}  `)
+    .replaceAll(new RegExp(pattern, 'g'), name)
   return id.length === 36 ? whole.replaceAll(new RegExp(`\\b${id.slice(0, 8)}\\b`, 'g'), `${name}…`) : whole
 }
