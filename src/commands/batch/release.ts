@@ -31,7 +31,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       helpValue: 'VALUE',
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ summary: 'Release all rows that are only similar' }),
+    all: Flags.boolean({ summary: 'Release all rows held as similar or by a restored backup' }),
   }
 
   async run(): Promise<void> {

@@ -94,7 +94,7 @@ export function heldQuestion(
       )
     case 'store_forgot':
       return createQuestion(
-        `This store had forgotten attempts, so ${name} may have been ordered. Does the provider have a request?`,
+        `This store had lost attempts, so ${name} may have been ordered. Does the provider have a request? If it has, leave ${name} out of later files too: this store does not know that order.`,
         `The provider has none: ${verb} ${person}`,
         'The provider has one: leave out',
       )

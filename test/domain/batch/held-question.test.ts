@@ -46,7 +46,7 @@ test('each reason has its question, and the first choice decides nothing', () =>
       .join('\n'),
   ).toMatchInlineSnapshot(`
     "store_forgot
-      This store had forgotten attempts, so Anna Mueller may have been ordered. Does the provider have a request?
+      This store had lost attempts, so Anna Mueller may have been ordered. Does the provider have a request? If it has, leave Anna Mueller out of later files too: this store does not know that order.
       The provider has none: order Anna Mueller (a@example.com)
       The provider has one: leave out
     same
