@@ -5,7 +5,7 @@ import { createPhoneRepair } from '../usecases/form/phone-repair.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
-import { storeSuccessors } from './request.ts'
+import { storePackageSuccessors } from './request.ts'
 
 /** Creates the store of the answers about one person. `resume`: the command line that continues from them. */
 export function createDraftKeeper(app: App, resume: string): DraftKeeper {
@@ -38,7 +38,7 @@ export async function createPrepareOptions(
     yes: flags.yes,
     repair: country === undefined ? undefined : await createPhoneRepair(country),
     today: localDay(app.context.clock.now()),
-    onPackages: storeSuccessors(app),
+    onPackages: storePackageSuccessors(app),
     onImprobable: (text) => app.reporter.warn(text),
     onPerson: flags.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.saveDraft(body, pack.name),

@@ -44,7 +44,7 @@ export async function orderAndWaitServices(app: App, signal: AbortSignal) {
 }
 
 /** Stores which packages were replaced, each with its likely successor, for conflict detection. */
-export const storeSuccessors =
+export const storePackageSuccessors =
   (app: App) =>
   async (packages: readonly Package[]): Promise<void> => {
     const { findSuccessors } = await import('../domain/batch/package-replacement.ts')

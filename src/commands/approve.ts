@@ -2,7 +2,7 @@ import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/values.ts'
 import { startApproval, openFileOfPlan } from '../app/approval.ts'
 import { planServices, startServices, orderPrompts } from '../app/batch.ts'
-import { storeSuccessors, orderServices, orderAndWaitServices } from '../app/request.ts'
+import { storePackageSuccessors, orderServices, orderAndWaitServices } from '../app/request.ts'
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/order-plan.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
@@ -58,7 +58,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       api: await app.service('api'),
       schemas: await app.service('schemas'),
       prompter: approval.prompter,
-      onPackages: storeSuccessors(app),
+      onPackages: storePackageSuccessors(app),
       similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, allowFlags),
       openOrdering: async () => ({ ...(await orderAndWaitServices(app, signal)), ...allowFlags }),
       signal,

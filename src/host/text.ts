@@ -5,9 +5,9 @@ const controlCharacter = /(?!\n)\p{Cc}/gu
 /** Letters of scripts that join their letters, such as Arabic, and the marks of these letters. */
 const cursiveCharacter = String.raw`(?![\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}\p{scx=Inherited}\p{Default_Ignorable_Code_Point}])[\p{L}\p{M}]`
 /**
- * A character that is invisible or changes the direction of a text. Exceptions: a joiner where letters or pictures
- * join, the selector that makes a character a picture or text, and the variant of a Mongolian letter. Selectors of
- * Chinese variants and tags are included, because they make different names look the same.
+ * A character that is invisible or changes the direction of a text. Not matched: a zero-width joiner between letters or
+ * emoji, the selector of the emoji or text form, and the variant selector of a Mongolian letter. Matched: variant
+ * selectors of Chinese characters, and tag characters, because they make different names look the same.
  */
 const hiddenCharacter = [
   String.raw`[\p{Bidi_Control}\p{Cf}\p{Default_Ignorable_Code_Point}]`,
@@ -33,7 +33,8 @@ const blankCharacter = String.raw`[\p{Zs}\u2800\u{13441}\u{13442}\u{16FE4}\u{1D1
 /** Several blanks, which look like one. */
 const blanks = new RegExp(`${blankCharacter}{2,}`, 'gu')
 const plainBlanks = /^ +$/
-const markedBlanks = new RegExp(String.raw`(?:${blankCharacter}+\uFFFD+){2,}`, 'gu')
+/** Several groups of blanks and U+FFFD, which are shown as one. */
+const blanksBetweenReplacements = new RegExp(String.raw`(?:${blankCharacter}+\uFFFD+){2,}`, 'gu')
 
 export interface SanitizeOptions {
   /** Whether a line of any length is kept whole. */
@@ -61,14 +62,14 @@ export function sanitize(text: string, options: SanitizeOptions = {}): string {
     const start = text.slice(0, maxLineLength).replace(/[\uD800-\uDBFF]$/, '')
     return `${sanitize(start, { ...options, uncut: true })}… (${cutCharacters} more characters)`
   }
-  // An escape character that remains from a nested sequence is replaced like any other control character.
   const lineEnd = options.lines === true ? '\n' : options.marksLines === true ? replacement : ' '
   const line = withoutSequences(text).replace(lineBreak, lineEnd).replaceAll('\t', ' ')
+  // An escape character that remains from a nested sequence is replaced like any other control character.
   const clean = plainText.test(line)
     ? line
     : line.replace(controlCharacter, replacement).replace(hiddenInText, replacement)
   const singleSpaced = clean.replace(blanks, (run) => (isLaidOut && plainBlanks.test(run) ? run : ' '))
-  return isLaidOut ? singleSpaced : singleSpaced.replace(markedBlanks, ` ${replacement}`)
+  return isLaidOut ? singleSpaced : singleSpaced.replace(blanksBetweenReplacements, ` ${replacement}`)
 }
 
 /**

@@ -357,7 +357,7 @@ export interface SheetProperties {
   hiddenColumns: Set<number>
   merged: MergedCells[]
   /** Ranges that a conditional format may strike through; conditional formats are not evaluated. */
-  struckByRule: MergedCells[]
+  struckByConditionalFormat: MergedCells[]
   /** Column widths in characters, by column index. */
   widths: Map<number, number>
   /** Parts of the sheet that are lost when it is written again. */
@@ -368,7 +368,7 @@ export function emptySheetProperties(): SheetProperties {
   return {
     hiddenColumns: new Set(),
     merged: [],
-    struckByRule: [],
+    struckByConditionalFormat: [],
     widths: new Map(),
     lost: new Set(),
   }

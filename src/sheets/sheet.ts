@@ -202,7 +202,7 @@ export interface Sheet {
 /** Appearance of a file that contains only values. */
 export const noAppearance: SheetAppearance = {
   widths: new Map(),
-  struckByRule: [],
+  struckByConditionalFormat: [],
   lost: new Set(),
   otherSheets: [],
 }

@@ -47,7 +47,7 @@ async function openBook(
     merged: () => properties.merged,
     appearance: () => ({
       widths: new Map([...properties.widths].filter(([at]) => at < columns.length)),
-      struckByRule: properties.struckByRule,
+      struckByConditionalFormat: properties.struckByConditionalFormat,
       lost: new Set([
         ...(headerRow.index > 0 ? (['lines above the header'] as const) : []),
         ...properties.lost,
@@ -122,8 +122,8 @@ async function* dataRows(
 }
 
 /**
- * Returns the fault for a text in the colour of its background; the format `;;;` hides the text when it is written
- * again.
+ * Returns the fault for a text in the colour of its background. Its number format `;;;` displays nothing, so the text
+ * stays hidden in the results file too.
  */
 function invisibleTextFault(cell: Cell): Cell {
   const text = textOf(cell)

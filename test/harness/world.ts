@@ -76,7 +76,7 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
 }
 
 /** Starts a world whose quota no test uses up. */
-export async function roomyWorld(): Promise<World> {
+export async function worldWithLargeQuota(): Promise<World> {
   const here = await world({ quota: roomyQuota.quota })
   Object.assign(here.env, roomyQuota.env)
   return here

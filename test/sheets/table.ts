@@ -81,7 +81,7 @@ export async function readRefusal(
       name,
       headerLine: sheet.headerLine,
       merged: sheet.merged(),
-      struckByRule: sheet.appearance().struckByRule,
+      struckByConditionalFormat: sheet.appearance().struckByConditionalFormat,
     })
     if (refusal !== undefined) throw refusal
   } catch (error) {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { roomyWorld } from '../harness/world.ts'
+import { worldWithLargeQuota } from '../harness/world.ts'
 import { runWithStrace } from '../harness/faults/strace.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
@@ -35,7 +35,7 @@ const isPost = (call: string): boolean =>
   /(write|writev|sendto|sendmsg)\(\d+<(TCP|socket)[^>]*>.*POST \/v1\/req/.test(call)
 
 test(`the journal is on the disk before the first byte of each of ${orders} orders leaves`, async () => {
-  const { sandbox, folder, env } = await roomyWorld()
+  const { sandbox, folder, env } = await worldWithLargeQuota()
   const file = peopleFile(folder, emails(orders))
   const { code, calls } = await runWithStrace(
     folder,
@@ -62,7 +62,7 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
 test('a disk that fails at any flush: nothing more is sent, the known results are reported, and the store is sound', async () => {
   diskRow.countCases(maxFlushes)
   for (let flush = 1; flush <= maxFlushes; flush += 1) {
-    const { sandbox, folder, env } = await roomyWorld()
+    const { sandbox, folder, env } = await worldWithLargeQuota()
     const file = peopleFile(folder, emails(2))
     const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
     const failed = await runWithStrace(folder, argv, env, `fsync,fdatasync:error=EIO:when=${flush}`)

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type RunningProgram, start } from '../harness/process.ts'
-import { roomyWorld } from '../harness/world.ts'
+import { worldWithLargeQuota } from '../harness/world.ts'
 
 const fault = recordForFaultTable('two-runners', 'stops with a person ordered twice or lost')
 
@@ -29,7 +29,7 @@ const parallelCount = 6
 const maxRunMs = 110_000
 
 async function startWorld() {
-  const here = await roomyWorld()
+  const here = await worldWithLargeQuota()
   const ordered = Promise.withResolvers<void>()
   here.intercept((request, ask) => {
     if (request.method === 'POST') ordered.resolve()

@@ -14,7 +14,7 @@ interface ReadSheet {
   headerLine: number
   merged: readonly MergedCells[]
   /** Ranges that a conditional format may strike through. */
-  struckByRule: readonly MergedCells[]
+  struckByConditionalFormat: readonly MergedCells[]
 }
 
 /** The number of values that suffice to detect an encoding. */
@@ -70,7 +70,7 @@ export class Ambiguities {
         { hint: 'Unmerge them, and give each row its own value.' },
       )
     }
-    const struck = sheet.struckByRule.find((cells) => this.#isSent(cells, sheet.headerLine))
+    const struck = sheet.struckByConditionalFormat.find((cells) => this.#isSent(cells, sheet.headerLine))
     if (struck !== undefined && this.#rules.hidden !== 'include') {
       return new InvalidInputError(
         `${sheet.name}: a conditional format may strike through, hide or change cells of ${struck.range}, and it is not evaluated`,

@@ -213,11 +213,11 @@ class EarlierRows {
    * Candidates have their recipients, and similarity is computed from these. So a collision of hashes causes no
    * conflict.
    */
-  #createCandidate(position: number, isUncompared = false): Candidate {
+  #createCandidate(position: number, areNamesUncompared = false): Candidate {
     const order =
       this.#orderByPosition.get(position) ?? toSubmission(this.#batch, this.#rows.at(position) as OrderRow)
     this.#orderByPosition.set(position, order)
-    return { order, isSamePerson: false, isUncompared }
+    return { order, isSamePerson: false, areNamesUncompared }
   }
 
   /**

@@ -57,7 +57,7 @@ export type QuotaState = unknown
 type QuotaDecision = (state: QuotaState, now?: number) => { state: QuotaState; waitMs: number }
 
 /** A claim on the quota that is made in the same transaction as the claim of a row. */
-export interface QuotaPriority {
+export interface QuotaClaim {
   /** An identifier of the key that does not reveal it: see `Quota.account`. */
   account: string
   /** If `waitMs` is above 0, the quota allows no call yet, and the transaction changes nothing else. */

@@ -21,7 +21,7 @@ export interface SheetAppearance {
   /** Widths in characters, by column. */
   widths: ReadonlyMap<number, number>
   /** Cells that a conditional format may strike through. Conditional formats are not evaluated. */
-  struckByRule: readonly MergedCells[]
+  struckByConditionalFormat: readonly MergedCells[]
   lost: ReadonlySet<LostPart>
   /** Names of the sheets that are not read. */
   otherSheets: readonly string[]

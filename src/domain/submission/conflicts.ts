@@ -76,7 +76,7 @@ export interface Candidate {
    * Whether the names were not compared, because too many people share the phone. The order then counts as
    * similar.
    */
-  isUncompared?: boolean
+  areNamesUncompared?: boolean
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
 }
@@ -299,12 +299,12 @@ function compareSame(
 
 function compareSimilar(
   row: ComparableRow,
-  { order, hasSameEmail, isUncompared }: Candidate,
+  { order, hasSameEmail, areNamesUncompared }: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
   const similarityFound =
-    isUncompared === true || row.recipient === undefined || order.recipient === undefined
+    areNamesUncompared === true || row.recipient === undefined || order.recipient === undefined
       ? // The name of an erased person is not stored, so only a user can decide.
         ({ kind: 'similar', shares: [hasSameEmail === true ? 'email' : 'phone'] } as const)
       : similarity(row.recipient, order.recipient)

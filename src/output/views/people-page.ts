@@ -28,7 +28,7 @@ export interface PeoplePage {
   title: string
   /** The head of the page: service, package and user who ordered, each with a label. */
   facts: readonly (readonly [label: string, value: string])[]
-  /** ISO 8601. */
+  /** The time at which the page was made, in ISO 8601. */
   readAt: string
   people: readonly PersonRow[]
   /** The number of rows, which is larger than `people` if only the newest rows are listed. */

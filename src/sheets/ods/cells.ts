@@ -209,7 +209,7 @@ export interface Styles {
   /** Styles of cells and spans that strike text through. */
   struckThrough: ReadonlySet<string>
   /** Styles of cells with a condition that may strike the text through or hide it. */
-  struckByRule: ReadonlySet<string>
+  struckByConditionalFormat: ReadonlySet<string>
   /** Styles of cells whose text has the colour of its background. */
   invisible: ReadonlySet<string>
   /** Styles of cells that set a number format. */
@@ -282,7 +282,7 @@ export async function readStyles(archive: Archive, name: string): Promise<Styles
   const struckThrough = namesWhere((each) => isStruck(each, styles))
   const isInvisible = (span: string, cell: string): boolean => isInvisibleText(styles, span, cell)
   const invisible = namesWhere((each) => isInvisible(each, each))
-  const struckByRule = namesWhere((each) =>
+  const struckByConditionalFormat = namesWhere((each) =>
     styleWithParents(each, styles).some(({ conditionalStyles }) =>
       conditionalStyles.some((other) => struckThrough.has(other) || invisible.has(other)),
     ),
@@ -292,7 +292,7 @@ export async function readStyles(archive: Archive, name: string): Promise<Styles
   )
   return {
     struckThrough,
-    struckByRule,
+    struckByConditionalFormat,
     invisible,
     withNumberFormat,
     isInvisible,

@@ -305,11 +305,11 @@ class TableReader {
       if (styles.invisible.has(style) || spanStyles.some((span) => styles.isInvisible(span, style))) {
         this.#row.invisibleColumns.push(at)
       }
-      if (styles.struckByRule.has(style)) this.#addStruckRange(at)
+      if (styles.struckByConditionalFormat.has(style)) this.#addStruckRange(at)
     }
   }
 
-  /** By column: index of the column's range in `struckByRule`. */
+  /** By column: index of the column's range in `struckByConditionalFormat`. */
   readonly #rangeIndexes = new Map<number, number>()
 
   /**
@@ -317,12 +317,12 @@ class TableReader {
    * through.
    */
   #addStruckRange(column: number): void {
-    const { struckByRule } = this.#entry.found
+    const { struckByConditionalFormat } = this.#entry.found
     const lastRow = this.#row.number + this.#repetitions - 1
-    const at = this.#rangeIndexes.get(column) ?? struckByRule.length
+    const at = this.#rangeIndexes.get(column) ?? struckByConditionalFormat.length
     this.#rangeIndexes.set(column, at)
-    const firstRow = struckByRule[at]?.firstRow ?? this.#row.number
-    struckByRule[at] = cellRange({ firstRow, lastRow, firstColumn: column, lastColumn: column })
+    const firstRow = struckByConditionalFormat[at]?.firstRow ?? this.#row.number
+    struckByConditionalFormat[at] = cellRange({ firstRow, lastRow, firstColumn: column, lastColumn: column })
   }
 
   #noteAppearance(cell: Cell, { attributes, text }: RawCell): void {

@@ -508,10 +508,11 @@ class SheetReader {
   }
 
   #addStruckRanges(ranges: string): void {
-    const { struckByRule } = this.#properties
+    const { struckByConditionalFormat } = this.#properties
     for (const range of ranges.trim().split(/\s+/)) {
       const cells = parseRange(range)
-      if (cells !== undefined && struckByRule.length < limits.merged) struckByRule.push(cells)
+      if (cells !== undefined && struckByConditionalFormat.length < limits.merged)
+        struckByConditionalFormat.push(cells)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { QuotaPriority } from '../../domain/quota/windows.ts'
+import type { QuotaClaim } from '../../domain/quota/windows.ts'
 import { findFenceFailure } from '../../domain/store/rollback.ts'
 import { highestPrecedence, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
@@ -46,7 +46,7 @@ export interface ClaimRequest {
   from: RowVersion
   attempt: NewAttempt
   /** The priority of the call in the quota. */
-  priority: QuotaPriority
+  priority: QuotaClaim
   /** Whether to claim the first row of the batch that no other runner is about to send, instead of the given row. */
   mayClaimNext: boolean
   required: FenceRequirement

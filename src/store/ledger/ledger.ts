@@ -39,7 +39,7 @@ import {
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
-import type { QuotaPriority } from '../../domain/quota/windows.ts'
+import type { QuotaClaim } from '../../domain/quota/windows.ts'
 import { refuseMemoryStore } from '../../domain/store/address.ts'
 import { emailIdentity, orderIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
@@ -298,7 +298,7 @@ export class EngineLedger extends StorePart {
   async beginInQuota(
     from: RowVersion,
     attempt: NewAttempt,
-    priority: QuotaPriority,
+    priority: QuotaClaim,
     mayClaimNext = false,
   ): Promise<ClaimOutcome> {
     await this.rollbacks.ready()
@@ -372,7 +372,7 @@ export class EngineLedger extends StorePart {
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
-    priority: QuotaPriority,
+    priority: QuotaClaim,
     mayClaimNext = false,
   ): Promise<Pick<ClaimOutcome, 'attempt' | 'conflict' | 'row'> & { isMoved: boolean }> {
     const claims = this.#claims

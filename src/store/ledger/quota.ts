@@ -1,4 +1,4 @@
-import type { QuotaPriority, QuotaState } from '../../domain/quota/windows.ts'
+import type { QuotaClaim, QuotaState } from '../../domain/quota/windows.ts'
 import { get, insertRows, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 
@@ -29,7 +29,7 @@ export class Quota extends StorePart {
    * Reserves a call in a transaction that excludes other processes. Returns the milliseconds to wait if it has to be
    * made later.
    */
-  async update(priority: QuotaPriority): Promise<{ waitMs: number }> {
+  async update(priority: QuotaClaim): Promise<{ waitMs: number }> {
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
@@ -50,7 +50,7 @@ export class Quota extends StorePart {
 }
 
 /** Reads the use of an API key's windows and locks it until the transaction ends. */
-export function* lockQuota({ account }: QuotaPriority): Work<StoredQuota | undefined> {
+export function* lockQuota({ account }: QuotaClaim): Work<StoredQuota | undefined> {
   const stored = yield* get<StoredQuota>(lockState, { account })
   if (stored !== undefined) return stored
   // Adds the row that is to be locked.
@@ -63,7 +63,7 @@ export function* lockQuota({ account }: QuotaPriority): Work<StoredQuota | undef
  * changes, as for most processes that have to wait.
  */
 export function decideSlot(
-  { account, decide }: QuotaPriority,
+  { account, decide }: QuotaClaim,
   stored: StoredQuota | undefined,
 ): { waitMs: number; update?: [sql: string, values: Values] | undefined } {
   const { state: newState, waitMs } = decide(parseState(stored?.state), stored?.now)

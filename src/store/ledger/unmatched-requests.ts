@@ -26,8 +26,8 @@ export interface RequestReading {
 }
 
 /**
- * The base URLs of the rows that have the request, separated by blanks: a row may have been found to have it after it
- * was read.
+ * The base URLs of the rows that have the request, separated by blanks: after the request was read, reconciling may find
+ * that a row ordered it.
  */
 const holderUrls = `(
   SELECT string_agg(o.base_url, ' ') FROM submissions t JOIN batches o ON o.id = t.batch_id WHERE t.request_id = u.request_id
@@ -50,6 +50,7 @@ export const selectUnmatched = `SELECT u.*, ${holderUrls} AS holders FROM unmatc
 WHERE {isIn u.person_print, persons} OR {isIn u.email_print, emails} OR {isIn u.phone_print, phones}
 ORDER BY u.created_at, u.request_id`
 
+/** `reader` is empty if the request was read; otherwise it is the user who could not read it. */
 const selectKnown = `
 SELECT request_id FROM unmatched_requests
 WHERE service = :service AND reader IN ('', :reader) AND {isIn request_id, ids}`
@@ -89,19 +90,19 @@ export interface StoredOrder {
 export function candidateOf(
   { order, fingerprints }: StoredOrder,
   ownFingerprints: PersonFingerprints,
-  isUncompared = false,
+  areNamesUncompared = false,
 ): Candidate {
   return {
     order,
     isSamePerson: fingerprints.personPrint === ownFingerprints.personPrint,
     hasSameEmail: fingerprints.emailPrint === ownFingerprints.emailPrint,
-    isUncompared,
+    areNamesUncompared,
   }
 }
 
 /**
- * Returns the requests that share a fingerprint with one of these people, each as an order. Requests that a row of
- * their service has by now are left out.
+ * Returns the requests that share a fingerprint with one of these people, each as an order. Leaves out requests that
+ * meanwhile belong to a row of the same service.
  */
 export function* findUnmatched(fingerprints: readonly PersonFingerprints[]): Work<StoredOrder[]> {
   const requests = yield* all<SelectedUnmatched>(selectUnmatched, fingerprintLists(fingerprints))
@@ -113,7 +114,7 @@ function hasServiceUrl(baseUrls: string | undefined, service: string): boolean {
   return baseUrls?.split(' ').some((baseUrl) => serviceOf(baseUrl) === service) === true
 }
 
-/** Requests that events name and that no row of the store ordered. New orders are compared with them (Matching). */
+/** Requests that events name and that no row of the store ordered. New orders are compared with them (matching.ts). */
 export class UnmatchedRequests extends StorePart {
   /** Returns those of the ids that the user may read now, in lower case. */
   selectIdsToRead(ids: Iterable<string>, { service, reader, now }: RequestReading): Promise<string[]> {
@@ -121,7 +122,7 @@ export class UnmatchedRequests extends StorePart {
     return this.engine.snapshot(function* () {
       const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
       const knownRows = yield* all<{ requestId: string }>(selectKnown, values)
-      // Reads that a machine whose clock is ahead has recorded count too.
+      // Also counts reads of a machine whose clock is ahead, which lie in the future.
       const recentReads = yield* get<{ count: number }>(countReads, { since: now - readWindowMs })
       return idsToRead(distinctIds, {
         known: new Set(knownRows.map(({ requestId }) => requestId)),

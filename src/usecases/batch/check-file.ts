@@ -204,7 +204,7 @@ export async function checkBatch(
     name: orders.sheet.name,
     headerLine: orders.sheet.headerLine,
     merged: orders.sheet.merged(),
-    struckByRule: orders.sheet.appearance().struckByRule,
+    struckByConditionalFormat: orders.sheet.appearance().struckByConditionalFormat,
   })
   if (refusal !== undefined) throw refusal
   if (check.rows > 0) return check

@@ -10,13 +10,13 @@ import {
   type WindowStatus,
   withThrottle,
 } from '../../domain/quota/book.ts'
-import { type QuotaPriority, quotaExceededError, type QuotaWindow } from '../../domain/quota/windows.ts'
+import { type QuotaClaim, quotaExceededError, type QuotaWindow } from '../../domain/quota/windows.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Quota } from '../../store/ledger/quota.ts'
 
 export interface GovernorOptions {
   quota: Quota
-  /** See Quota.account. */
+  /** The fingerprint of the service's origin and the API key, as in `Quota.account`. */
   account: string
   windows: readonly QuotaWindow[]
   clock: Clock
@@ -29,7 +29,7 @@ export interface Governor {
    */
   claim(kind: CallKind, options?: ReserveOptions): Promise<void>
   /** Returns the claim of a create, which the store carries out in the transaction that journals the attempt. */
-  claimForCreate(): QuotaPriority
+  claimForCreate(): QuotaClaim
   /** Counts calls that were made without a claim. */
   count(calls: number): Promise<void>
   /**
@@ -40,7 +40,7 @@ export interface Governor {
   status(): Promise<{ windows: WindowStatus[]; notBefore: number }>
   /**
    * Returns the seconds until the last of this number of creates can be sent, according to the book as this process
-   * has last read it. `callMs`: the additional time of each create.
+   * has last read it. `callMs`: the duration of one call.
    */
   secondsFor(creates: number, callMs?: number): number
 }
@@ -57,7 +57,7 @@ export interface ReserveOptions {
  * The shared book in the store uses the wall clock that all processes share (or the database's), which may jump. The
  * calls of this process are recorded a second time by its monotonic clock, and a call must be allowed by both books.
  * So a clock that is set forward never lets this process send early, and a clock that is set back delays it by at
- * most one window (see the book).
+ * most one window (see domain/quota/book.ts).
  */
 export function createGovernor({ quota, account, windows, clock }: GovernorOptions): Governor {
   const startedAt = clock.now() - clock.monotonic()
@@ -68,15 +68,15 @@ export function createGovernor({ quota, account, windows, clock }: GovernorOptio
   const rememberBook = (book: QuotaBook, now: number): void => {
     lastRead = { book, aheadMs: now - clock.now() }
   }
-  const priorityOf = (kind: CallKind): QuotaPriority => ({
+  const claimOf = (kind: CallKind): QuotaClaim => ({
     account,
     decide: (state, now = clock.now()) => {
       const ownClaim = claimCall(ownBook, kind, monotonicNow())
       const sharedClaim = claimCall(bookOf(state, windows), kind, now)
       if (ownClaim.waitMs > 0) {
         ownBook = ownClaim.state
-        // The wait is recorded in the shared book too, so that polls of other processes yield. No call is counted
-        // there.
+        // If the shared book requires a wait as well, the wait is recorded there, so that polls of other processes yield.
+        // Otherwise the shared book stays as it is, because no call is made.
         const book = sharedClaim.waitMs > 0 ? sharedClaim.state : bookOf(state, windows)
         return { state: book, waitMs: Math.max(ownClaim.waitMs, sharedClaim.waitMs) }
       }
@@ -97,14 +97,14 @@ export function createGovernor({ quota, account, windows, clock }: GovernorOptio
       const deadline = clock.monotonic() + budgetMs
       for (;;) {
         signal?.throwIfAborted()
-        const { waitMs } = await quota.update(priorityOf(kind))
+        const { waitMs } = await quota.update(claimOf(kind))
         if (waitMs === 0) return
         if (clock.monotonic() + waitMs > deadline) throw quotaExceededError(waitMs)
         onWait?.(waitMs)
         await clock.sleep(waitMs, signal)
       }
     },
-    claimForCreate: () => priorityOf('create'),
+    claimForCreate: () => claimOf('create'),
     count: (calls) => updateBooks((book, now) => recordCalls(book, calls, now)),
     throttled: (seconds, understood = true) =>
       updateBooks((book, now) => withThrottle(book, seconds, now, understood)),

@@ -40,7 +40,7 @@ import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.t
 const maxFailedReads = 3
 
 /**
- * Reads requests in the order of their ids. The result of a request that cannot be read is its error; the
+ * Reads requests in the order of `requestIds`. The result of a request that cannot be read is its error; the
  * other requests are still read, unless the error concerns all of them. Throws such an error if it occurs
  * before any request was read. `failure` is the error of the highest precedence.
  */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { roomyWorld, temporaryFolder } from '../../harness/world.ts'
+import { worldWithLargeQuota, temporaryFolder } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 recordForFaultTable('replaced', 'ordered under both')
@@ -25,7 +25,7 @@ function installProgram(): string {
 
 test('if an upgrade removes the program during a batch, every row is still ordered, and the results are written', async () => {
   const rowCount = 150
-  const { env, folder, sandbox } = await roomyWorld()
+  const { env, folder, sandbox } = await worldWithLargeQuota()
   const file = peopleFile(folder, emails(rowCount))
   const programFolder = installProgram()
   const argv = ['batch', 'run', file, '--package', '102', '--yes', '--quiet']

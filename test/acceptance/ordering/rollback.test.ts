@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
 import { sampleOf } from '../../harness/share.ts'
-import { roomyWorld } from '../../harness/world.ts'
+import { worldWithLargeQuota } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 recordForFaultTable('forgotten', 'ordered twice')
@@ -18,7 +18,7 @@ const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes'
 
 /** Runs a batch with the built program, and kills it by SIGKILL once `orders` orders have reached the service. */
 async function runAndKillAt(orders: number) {
-  const { folder, sandbox, env: worldEnv } = await roomyWorld()
+  const { folder, sandbox, env: worldEnv } = await worldWithLargeQuota()
   peopleFile(folder, emails(rowCount))
   const env = { PATH: process.env['PATH'] ?? '', ...worldEnv }
   const run = async (

@@ -61,7 +61,7 @@ test('the same people in two files on two machines at the same time are ordered 
   expect(here.ordered().sort()).toEqual(emails(9).sort())
 })
 
-test('batch run and three request create run in parallel processes with one attempt log, and the store stays open', async () => {
+test('one batch run and three request create share an attempt log at the same time, and the store still accepts orders', async () => {
   const here = await startMachines(1)
   const single = (first: string): string[] => [...orderArguments(first, ['--yes', '--quiet'])]
   const expected: string[] = []

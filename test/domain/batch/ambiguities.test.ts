@@ -17,7 +17,7 @@ const createRow = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
   cells: ['a', 'b'],
   ...over,
 })
-const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: [] }
+const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByConditionalFormat: [] }
 
 test('a visible row is read and is not ambiguous', () => {
   const ambiguities = new Ambiguities(createRules())

@@ -7,7 +7,7 @@ import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from '
 import { moveOrdersToPast } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
-import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
+import type { QuotaClaim } from '../../../src/domain/quota/windows.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
@@ -296,14 +296,14 @@ describe.each(backends)('%s', (backend) => {
       expect(await readStates(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
     })
 
-    const unlimitedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+    const unlimitedQuota: QuotaClaim = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
     test('a row that has to wait for the quota stays pending, and the outcome of the row before it is recorded', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
       if (one === undefined || two === undefined) throw new Error('no rows')
-      const exhaustedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
+      const exhaustedQuota: QuotaClaim = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
       expect(await store.ledger.beginInQuota(one, newAttempt(), exhaustedQuota)).toEqual({
         waitMs: 1500,
         attempt: undefined,

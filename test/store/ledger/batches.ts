@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 
 import type { Recipient } from '../../../src/contract/request.ts'
 
-import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
+import type { QuotaClaim } from '../../../src/domain/quota/windows.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type {
   NewAttempt,
@@ -49,7 +49,7 @@ export async function addOne(
 }
 
 /** A quota that allows every call at once. */
-export const unlimitedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+export const unlimitedQuota: QuotaClaim = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
 /** Changes a row to `sending`. Returns the attempt, or undefined if the row was not changed. */
 export async function beginAttempt(ledger: Ledger, from: RowVersion, attempt: NewAttempt) {

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 
 import { backends, type Scratch, scratch } from './scratch.ts'
 import { claimCall, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
-import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
+import type { QuotaClaim } from '../../../src/domain/quota/windows.ts'
 
 const windows = [{ calls: 60, seconds: 60 }]
 const now = Date.UTC(2026, 10, 21, 9)
 const url = 'https://api.example.com'
 const key = 'k'.repeat(32)
 
-const createClaim = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
+const createClaim = (account: string, kind: 'create' | 'poll' = 'create'): QuotaClaim => ({
   account,
   decide: (state) => claimCall((state as QuotaBook | undefined) ?? emptyBook(windows), kind, now),
 })
@@ -51,7 +51,7 @@ describe.each(backends)('%s', (backend) => {
     const account = quota.account(url, key)
     await quota.update(createClaim(account))
     const { state: before } = await quota.read(account)
-    const broken: QuotaPriority = {
+    const broken: QuotaClaim = {
       account,
       decide: () => {
         throw new RangeError('no')

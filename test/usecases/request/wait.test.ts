@@ -52,13 +52,13 @@ describe('one request', () => {
 
 describe('500 requests at once', () => {
   test('stay within the quota, and a finished request is not read again', async () => {
-    const { reads, wasted, failure } = await simulateWait({
+    const { reads, readsAfterFinalStatus, failure } = await simulateWait({
       seed: 11,
       requests: 500,
       spanMs: 3 * hour,
       receiver: 'none',
     })
-    expect({ wasted, failure }).toEqual({ wasted: 0, failure: undefined })
+    expect({ readsAfterFinalStatus, failure }).toEqual({ readsAfterFinalStatus: 0, failure: undefined })
     expect(countMaxWithin(reads, minute)).toBeLessThanOrEqual(57)
     expect(countMaxWithin(reads, hour)).toBeLessThanOrEqual(950)
   })

@@ -28,7 +28,7 @@ export interface SimulationResult {
   /** How late each change of status was read, in ms. */
   lateness: number[]
   /** Reads of a request that had been read as finished. */
-  wasted: number
+  readsAfterFinalStatus: number
   durationMs: number
   failure: string | undefined
 }
@@ -49,7 +49,13 @@ export async function simulateWait(options: SimulationOptions): Promise<Simulati
   const clock = new ManualClock({ auto: true })
   const home = scratch(5000)
   const histories = Array.from({ length: requests }, (_, at) => createHistory(at, spanMs, statuses, random))
-  const result: SimulationResult = { reads: [], lateness: [], wasted: 0, durationMs: 0, failure: undefined }
+  const result: SimulationResult = {
+    reads: [],
+    lateness: [],
+    readsAfterFinalStatus: 0,
+    durationMs: 0,
+    failure: undefined,
+  }
   const lastStatuses = new Map<string, string>()
   const api: Pick<Api, 'baseUrl' | 'getRequest'> = {
     baseUrl: 'https://api.example.com',
@@ -59,7 +65,7 @@ export async function simulateWait(options: SimulationOptions): Promise<Simulati
       const current = past.at(-1)
       if (current === undefined) throw new Error(`no request ${id}`)
       const before = lastStatuses.get(id)
-      if (before === statuses.at(-1)) result.wasted += 1
+      if (before === statuses.at(-1)) result.readsAfterFinalStatus += 1
       if (before !== undefined && before !== current.status) result.lateness.push(now - current.at)
       lastStatuses.set(id, current.status)
       result.reads.push(now)

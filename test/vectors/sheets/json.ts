@@ -58,7 +58,7 @@ export const json: Vector[] = [
   },
   {
     file: 'called.csv',
-    habit: 'what is called .csv is one, so its first cell has a quote in its middle',
+    habit: 'a file named .csv is read as CSV, even if it contains JSON',
     bytes: () => Buffer.from('{"name":"Ann"}\n'),
     refusal: 'line 1 has a quote in the middle of a cell',
   },
