@@ -156,7 +156,7 @@ export function showLines({ reporter }: App): (lines: readonly string[]) => void
   return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
 }
 
-/** Returns the output at the end of a run of a batch. `fileName`: the name that the user gave, if the file is a copy. */
+/** Returns the output at the end of a run of a batch. `fileName`: the name of the file of this run, if the batch was stored under another name. */
 export async function endedView(
   app: App,
   { batch, failure, result }: BatchEnd,

@@ -184,7 +184,7 @@ function createPeoplePlan(here: Session, rows: string, packageId = 102): Promise
   return addAgentPlan(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
 }
 
-/** A title that is longer than an answer may be on the screen. The fields after it still have to be shown. */
+/** A position title that is longer than the maximum length of a displayed answer. The fields after it still have to be shown. */
 const longTitle = `Nurse ${'of many wards '.repeat(30)}and the last`
 const checks = [
   { code: 'reference', fields: { position_title: longTitle } },
@@ -200,7 +200,7 @@ const checks = [
   { code: 'icrc', fields: { years_of_history: 5, annual_income: 85_000.5 } },
 ]
 
-test('a long answer hides no other field of the people who are planned', async () => {
+test('if the answer to one field is too long to be shown whole, all other fields of the person are still shown', async () => {
   const here = await startSession()
   const body = { ...(JSON.parse(orderBody('Priya', 101)) as object), additional_information: checks }
   const plan = await createPeoplePlan(here, JSON.stringify([body]), 101)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { doctorFilters, doctorSession } from '../harness/doctor-session.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
-test('doctor reports a wrong clock, unchecked certificates, a missing file of authorities, and proxies', async () => {
+test('doctor reports a wrong clock, a setting that would switch off certificate checks, a missing file of certificate authorities, and proxies', async () => {
   const { type } = await doctorSession({
     filters: [...doctorFilters, [/is 3(59\d|600|601) s/g, 'is 3600 s']],
   })

@@ -61,7 +61,7 @@ test('users list prints all users, or those with a role, a team, or both', async
   `)
 })
 
-test('for a user who is not active, the error names the e-mails that can be used', async () => {
+test('for a user who is not active, the error says whose e-mail is required and which command lists them', async () => {
   const { type } = await session()
   const env = { REFCHECK_USER_EMAIL: 'ivy.inactive@example.com' }
   expect(await type('users list', { env })).toMatchInlineSnapshot(`

@@ -5,7 +5,7 @@ import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { processorMs } from '../harness/processor-time.ts'
 
-const fault = recordForFaultTable('echo', 'encodings with a secret left')
+const faultRow = recordForFaultTable('echo', 'encodings with a secret left')
 
 const key = String.raw`a/b\c"d+e&f=g%h<i>j'k é0123456789`
 const jsonKey = JSON.stringify(key).slice(1, -1)
@@ -22,7 +22,7 @@ test('a secret is replaced in every usual encoding', () => {
     ([, encoded]) => secrets.redact(`<${encoded(key)}>`) !== '<[API key]>',
   )
   const count = Object.keys(encodings).length
-  fault.countCases(count, count - unmasked.length)
+  faultRow.countCases(count, count - unmasked.length)
   expect(unmasked).toEqual([])
 })
 

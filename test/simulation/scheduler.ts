@@ -5,7 +5,7 @@ export class Crash extends Error {}
 export class Scheduler {
   readonly #rng: () => number
   readonly #waiting: ProcessSteps[] = []
-  #hasRunning = false
+  #isProcessRunning = false
 
   constructor(rng: () => number) {
     this.#rng = rng
@@ -41,12 +41,12 @@ export class Scheduler {
   }
 
   releaseTurn(steps: ProcessSteps): void {
-    if (steps.hasTurn) this.#hasRunning = false
+    if (steps.hasTurn) this.#isProcessRunning = false
     steps.hasTurn = false
-    while (!this.#hasRunning) {
+    while (!this.#isProcessRunning) {
       const [next] = this.#waiting.splice(Math.floor(this.#rng() * this.#waiting.length), 1)
       if (next === undefined) return
-      this.#hasRunning = !next.hasEnded
+      this.#isProcessRunning = !next.hasEnded
       next.hasTurn = !next.hasEnded
       next.wakeWaiters()
     }

@@ -120,7 +120,7 @@ function requestsText(statuses: BatchOverview['statuses']): string {
     .join(', ')
 }
 
-/** The number of groups that need a person which a screen of 24 lines can show below the counts. */
+/** The maximum number of groups of the list "Needs a person"; more do not fit on a screen of 24 lines. */
 const maxWatchedGroups = 4
 /** Milliseconds between two notes outside a terminal. */
 const noteIntervalMs = 15_000

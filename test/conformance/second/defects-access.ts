@@ -6,7 +6,7 @@ type Item = Record<string, unknown>
 
 /** Changes each call before the service reads it. */
 const changeCall = (change: (call: Call) => void): Partial<Behaviour> => ({ beforeCall: change })
-const olga = createUsers()[0]?.email ?? ''
+const ownerEmail = createUsers()[0]?.email ?? ''
 const goodKey = 'HomeKey9HomeKey9HomeKey9HomeKey9'
 
 export const accessDefects: Defect[] = [
@@ -15,14 +15,14 @@ export const accessDefects: Defect[] = [
   {
     name: 'the e-mail may be left out',
     caughtBy: 'authentication.required',
-    behaviour: changeCall(({ headers }) => (headers['x-service-user-email'] ??= olga)),
+    behaviour: changeCall(({ headers }) => (headers['x-service-user-email'] ??= ownerEmail)),
   },
   {
     name: 'any e-mail is accepted',
     caughtBy: 'authentication.unknown-user',
     behaviour: changeCall(({ headers }) => {
       if (headers['x-service-user-email']?.endsWith('.invalid') === true)
-        headers['x-service-user-email'] = olga
+        headers['x-service-user-email'] = ownerEmail
     }),
   },
   {
@@ -68,7 +68,7 @@ export const accessDefects: Defect[] = [
         headers['x-service-user-email']?.endsWith('far.example.org') === true &&
         headers['x-service-api-key'] === goodKey
       ) {
-        headers['x-service-user-email'] = olga
+        headers['x-service-user-email'] = ownerEmail
       }
     }),
   },
@@ -77,7 +77,7 @@ export const accessDefects: Defect[] = [
     caughtBy: 'authentication.other-organisation',
     behaviour: changeCall(({ headers, path }) => {
       if (path.startsWith('/v1/requests/'))
-        Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': olga })
+        Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': ownerEmail })
     }),
   },
   {
@@ -85,7 +85,7 @@ export const accessDefects: Defect[] = [
     caughtBy: 'reports.of-another-organisation',
     behaviour: changeCall(({ headers, path }) => {
       if (path.startsWith('/v1/reports/') && headers['x-service-api-key']?.startsWith('Far') === true) {
-        Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': olga })
+        Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': ownerEmail })
       }
     }),
   },
@@ -94,7 +94,7 @@ export const accessDefects: Defect[] = [
     caughtBy: 'authentication.other-organisation',
     behaviour: changeCall(({ headers, method }) => {
       if (method === 'POST' && headers['x-service-api-key']?.startsWith('Far') === true) {
-        Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': olga })
+        Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': ownerEmail })
       }
     }),
   },
@@ -103,7 +103,7 @@ export const accessDefects: Defect[] = [
     caughtBy: 'authentication.attributed',
     behaviour: {
       changeReply: changeMatching(/GET 200 \/v1\/requests\//, ({ data }) => {
-        ;(data as Item)['requester'] = { email: olga }
+        ;(data as Item)['requester'] = { email: ownerEmail }
       }),
     },
   },
@@ -127,7 +127,7 @@ export const accessDefects: Defect[] = [
     caughtBy: 'roles.creates-or-is-refused',
     behaviour: {
       changeReply: changeMatching(/POST 201/, (body, reply, { headers }) => {
-        if (headers['x-service-user-email'] === olga) return
+        if (headers['x-service-user-email'] === ownerEmail) return
         reply.status = 404
         Object.assign(body, { data: null, status_message: 'client_error', message: 'not found' })
       }),
@@ -137,21 +137,22 @@ export const accessDefects: Defect[] = [
     name: 'the schema of a package hidden from the role can be read',
     caughtBy: 'packages.by-role',
     behaviour: changeCall(({ headers, path }) => {
-      if (path.endsWith('/schema')) headers['x-service-user-email'] = olga
+      if (path.endsWith('/schema')) headers['x-service-user-email'] = ownerEmail
     }),
   },
   {
     name: 'packages hidden from the role can be ordered',
     caughtBy: 'packages.order-by-role',
     behaviour: changeCall(({ headers, method, body }) => {
-      if (method === 'POST' && body.includes('"package_id":73')) headers['x-service-user-email'] = olga
+      if (method === 'POST' && body.includes('"package_id":73')) headers['x-service-user-email'] = ownerEmail
     }),
   },
   {
     name: 'inactive users may call',
     caughtBy: 'users.inactive',
     behaviour: changeCall(({ headers }) => {
-      if (headers['x-service-user-email']?.startsWith('gus@') === true) headers['x-service-user-email'] = olga
+      if (headers['x-service-user-email']?.startsWith('gus@') === true)
+        headers['x-service-user-email'] = ownerEmail
     }),
   },
 ]
