@@ -241,7 +241,8 @@ function requireOwnCompanions(path: string, owner: number): void {
     const status = lstatSync(path + suffix, { throwIfNoEntry: false })
     if (status === undefined) continue
     const isForeign = currentUser !== undefined && status.uid !== currentUser && status.uid !== owner
-    if (status.isFile() && status.nlink === 1 && !isForeign) continue
+    // A file that another process deletes at this moment has no name any more.
+    if (status.isFile() && status.nlink <= 1 && !isForeign) continue
     throw unusableStore(
       path,
       `"${path}${suffix}" does not belong to it`,
