@@ -114,7 +114,7 @@ cpSync(
   join(root, 'node_modules', 'jq-wasm', 'dist', 'build', 'jq.wasm'),
   join(outputFolder, 'chunks', 'build', 'jq.wasm'),
 )
-console.log(`rewriteCounts: ${rewriteCounts.summary().join(', ')}`)
+console.log(`rewrites: ${rewriteCounts.summary().join(', ')}`)
 writeContents(files)
 writeBuildId(files)
 // This module is loaded before all others, so it is built separately and shares no chunk with them.

@@ -139,9 +139,12 @@ export function isLeftOutAsSimilar({ state, heldFor }: Pick<BatchRow, 'state' | 
   return state === 'cancelled' && heldFor !== undefined && heldFor !== 'recent'
 }
 
+/** Whether the row is held because it shares an e-mail or a phone with a person who may be another one. */
+const isHeldAsSimilar = ({ state, shares }: BatchRow): boolean => state === 'held' && shares.length > 0
+
 /** Whether the order that the row matches is or may be that of another person. */
 function isOfOtherPerson(row: BatchRow): boolean {
-  return isLeftOutAsSimilar(row) || (row.state === 'held' && row.shares.length > 0)
+  return isLeftOutAsSimilar(row) || isHeldAsSimilar(row)
 }
 
 function listedMatch({ state, batchId, row, requestId, externalResult }: Match) {
@@ -173,7 +176,7 @@ export const heldText = (row: BatchRow, other: BatchRow | undefined): string => 
 
 /** Returns the reason why a row is not accepted, for a results file: a held row names the person that it is similar to. */
 export const errorInResults = (row: BatchRow): string | null =>
-  errorOf(row, row.state === 'held' && row.shares.length > 0 ? row.matches : undefined)
+  errorOf(row, isHeldAsSimilar(row) ? row.matches : undefined)
 
 /** Returns the reason why a row is not accepted, as one sentence without advice. */
 function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
