@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -115,7 +115,7 @@ test('the results of a file that changes during the run are not written, and the
     2> Sending takes under a minute
     2>
     ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
-    2> Warning: the results file was not written: people.csv: it was changed while it was being read. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
+    2> Warning: people.csv has changed since, so no results file was written. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     ✔ All 2 people in people.csv are ordered
 
     batch  BATCH_1
@@ -128,6 +128,69 @@ test('the results of a file that changes during the run are not written, and the
     exit 0
   `)
   expect(here.ordered()).toEqual(emails(2))
+})
+
+test('a file that is sorted in place during the run, with its former times, gets no results of other people', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  const path = join(here.folder, 'people.csv')
+  const meanwhile = (): void => {
+    const { atime, mtime } = statSync(path)
+    const [header = '', ...rows] = readFileSync(path, 'utf8').trimEnd().split('\n')
+    writeFileSync(path, `${[header, ...rows.toReversed()].join('\n')}\n`)
+    utimesSync(path, atime, mtime)
+  }
+  const answers = [{ ask: /^Order .* for 2 people/, confirm: true, meanwhile }]
+  expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of 102 Identity check only
+    2> Sending takes under a minute
+    2>
+    ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    2> Warning: people.csv has changed since, so no results file was written. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
+    ✔ All 2 people in people.csv are ordered
+
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    2  accepted
+    2  rows
+
+    Next: refcheck request wait --batch BATCH_1
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(emails(2))
+})
+
+test('a file that is saved again unchanged during the run gets its results file', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  const meanwhile = (): void => utimesSync(join(here.folder, 'people.csv'), 0, 0)
+  const answers = [{ ask: /^Order .* for 2 people/, confirm: true, meanwhile }]
+  expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of 102 Identity check only
+    2> Sending takes under a minute
+    2>
+    ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ✔ All 2 people in people.csv are ordered
+
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck request wait --batch BATCH_1
+    exit 0
+  `)
+  expect(readFileSync(join(here.folder, 'people.results.csv'), 'utf8').match(/,accepted,/g)).toHaveLength(2)
 })
 
 test('a run is refused if its results file could not be written', async () => {

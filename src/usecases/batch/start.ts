@@ -96,7 +96,9 @@ export async function startBatch(
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
     beforeFirstRow: () => reportSecondOrders(ports, reportedIds),
     async writeResults(batch) {
-      const file = openedFile ?? (await openFileOfBatch(files, batch))
+      // The file is read again, and its digest compared: it may have been rewritten in place since it was opened.
+      const path = openedFile === undefined ? batch.path : openedFile.path
+      const file = path === undefined ? openedFile : await openFileOfBatch(files, { ...batch, path })
       if (file !== undefined) return writeResults(run.batches, batch, file)
       if (batch.resultsFile !== undefined) {
         onBatchEvent({ name: 'file-changed', file: batch.name, batchId: batch.id })
