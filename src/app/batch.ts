@@ -4,7 +4,7 @@ import type { App } from './app.ts'
 import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { type BatchStatus, statusOf } from '../domain/batch/batch-status.ts'
-import { withoutPostponed } from '../domain/batch/verdict.ts'
+import { markPostponedAsUserChoice } from '../domain/batch/verdict.ts'
 import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/start.ts'
@@ -98,13 +98,13 @@ export async function runBatch(
   // Loaded before the run, because an upgrade may replace the program's files during the run.
   const decideHeld = isJson ? undefined : await createHeldDecider(app)
   let end = await startBatch(services, batchId, options)
-  const { max = Number.POSITIVE_INFINITY } = options
+  const { maxOrders = Number.POSITIVE_INFINITY } = options
   const { orderedInThisRun } = end.result
-  if (decideHeld !== undefined && needsDecisions(end) && max > orderedInThisRun) {
+  if (decideHeld !== undefined && needsDecisions(end) && maxOrders > orderedInThisRun) {
     const decisions = await decideHeld(end.batch, 'order')
     if (decisions !== undefined && decisions.released + decisions.leftOut > 0) {
       const before = end.result.people
-      end = await startBatch(services, batchId, { ...options, max: max - orderedInThisRun })
+      end = await startBatch(services, batchId, { ...options, maxOrders: maxOrders - orderedInThisRun })
       const people = [...before, ...end.result.people]
       const total = orderedInThisRun + end.result.orderedInThisRun
       end.result = { ...end.result, orderedInThisRun: total, people: people.length === total ? people : [] }
@@ -112,7 +112,7 @@ export async function runBatch(
     const { counts, ordered } = end.result
     // If the user postponed all held rows, they are no failure.
     if (decisions?.later === counts.held && counts.held > 0)
-      end = { ...end, failure: withoutPostponed(end.failure, counts, ordered) }
+      end = { ...end, failure: markPostponedAsUserChoice(end.failure, counts, ordered) }
   }
   return [await endedView(app, end, isJson, options.file?.name), end.failure]
 }
@@ -169,7 +169,7 @@ export async function endedView(
   if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`)
-  const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.ordered.failed
+  const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.ordered.failedByStatus
   if (cancelled + inError > 0)
     return batchResultView(
       status,

@@ -5,7 +5,7 @@ import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { pageNames } from '../cli/topic-pages.ts'
 import { commandManifest } from '../app/reference.ts'
 import { sandboxStories } from '../app/sandbox.ts'
-import { type CompletedCommand, findProfile, findWanted } from '../domain/completion/wanted.ts'
+import { type CompletedCommand, findProfile, findCompletionTarget } from '../domain/completion/wanted.ts'
 import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import { RefcheckError } from '../errors/kinds.ts'
 import { candidateLines } from '../output/views/completion.ts'
@@ -25,7 +25,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
     const commands = commandManifest()
     const words = this.argv.slice(this.argv.indexOf('--') + 1)
     const { current } = this.flags
-    const wanted = findWanted(commands, words, current, pageNames)
+    const wanted = findCompletionTarget(commands, words, current, pageNames)
     if (wanted.kind === 'candidates') return stdout.write(candidateLines(wanted.candidates))
     if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
     const { source, prefix } = wanted
@@ -35,7 +35,9 @@ export default class Complete extends BaseCommand<typeof Complete> {
         this.#createSources(commands, words),
         current.slice(prefix.length),
       )
-      stdout.write(candidateLines(values.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
+      stdout.write(
+        candidateLines(values.map(({ value, description }) => ({ value: `${prefix}${value}`, description }))),
+      )
     } catch (error) {
       // The error is not printed: the completed command reports it when it runs.
       if (!(error instanceof RefcheckError)) throw error
@@ -64,14 +66,15 @@ export default class Complete extends BaseCommand<typeof Complete> {
         (await readdir(join(app.paths.config, 'mappings')))
           .flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])
           .sort(),
-      settings: () => settingDefinitions.map(({ key, meaning }) => ({ value: key, about: meaning })),
+      settings: () => settingDefinitions.map(({ key, meaning }) => ({ value: key, description: meaning })),
       plans: async () => (await app.service('plans')).listWaiting(),
       commands: () =>
         Object.entries(commands).map(([id, { summary = '' }]) => ({
           value: id.replaceAll(':', ' '),
-          about: summary,
+          description: summary,
         })),
-      stories: async () => (await sandboxStories()).map(({ name, what }) => ({ value: name, about: what })),
+      stories: async () =>
+        (await sandboxStories()).map(({ name, what }) => ({ value: name, description: what })),
     }
   }
 }

@@ -80,7 +80,7 @@ async function continueBatch(_world: World, ports: Process['ports'], batch: Batc
 
 async function send(ports: Process['ports'], batchId: string): Promise<void> {
   await reconcileAndSend(ports, batchId, {
-    max: Number.POSITIVE_INFINITY,
+    maxOrders: Number.POSITIVE_INFINITY,
     waitBudgetMs: Number.POSITIVE_INFINITY,
     shouldCheckPackages: true,
     listUnmatchedIds: () => ports.inbox.listUnmatchedIds(),

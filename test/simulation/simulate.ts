@@ -192,13 +192,13 @@ async function acceptClosedStore(world: World, machine = world.machines.pick()):
   if (world.sandbox.requests().length > requestCountBefore) world.broken.push('a closed store sent')
   for (const each of machines.available) if (each !== machine) await isClosed(world, each)
   const store = await world.open(machine)
-  const { closing, step, unreported } = await store.rollbacks.examine()
+  const { closing, reopenStep, unreported } = await store.rollbacks.examine()
   if (closing?.missing?.length) {
     world.eventCounts['read and in no log'] += 1
-    if (step !== 'reports' && step !== 'acceptance')
-      world.broken.push(`a store that lacks attempts which were read waits for ${step} alone`)
+    if (reopenStep !== 'reports' && reopenStep !== 'acceptance')
+      world.broken.push(`a store that lacks attempts which were read waits for ${reopenStep} alone`)
   }
-  if (closing !== undefined && step === 'reports') {
+  if (closing !== undefined && reopenStep === 'reports') {
     const availableFolders = new Set(machines.available.map((each) => machines.attemptLogFolder(each)))
     for (const { path, id } of unreported)
       if (availableFolders.has(dirname(path)))

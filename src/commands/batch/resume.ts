@@ -29,7 +29,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
       const question = orderQuestion(await readPendingOrders(batchServices, batch), await app.service('api'))
       await this.confirm(question, flags.yes)
     }
-    const options = { max: flags.max, isJson: flags.json }
+    const options = { maxOrders: flags.max, isJson: flags.json }
     this.answer(...(await runBatch(app, this.signal, batch.id, options)))
   }
 }

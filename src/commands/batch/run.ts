@@ -98,7 +98,9 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   protected async continueBatch(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const { max, json: isJson } = this.flags
-    this.answer(...(await runBatch(this.app, this.signal, batchId, { file, max, isPlanned, isJson })))
+    this.answer(
+      ...(await runBatch(this.app, this.signal, batchId, { file, maxOrders: max, isPlanned, isJson })),
+    )
   }
 
   private async openFile(columns: ColumnChoices): Promise<FileToOrder> {

@@ -49,10 +49,10 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
       examination?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], examination)
     if (moveError !== undefined) throw moveError
     const accepted =
-      examination?.closing === undefined || examination.step === 'reports' ? undefined : examination
+      examination?.closing === undefined || examination.reopenStep === 'reports' ? undefined : examination
     if (accepted !== undefined) {
       const question =
-        accepted.step === 'acceptance'
+        accepted.reopenStep === 'acceptance'
           ? 'Continue with a store that does not know all of its attempts?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)

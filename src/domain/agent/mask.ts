@@ -24,7 +24,7 @@ interface RedactOptions {
   others?: readonly unknown[] | undefined
   /** The packages of the account, whose names of checks and providers are shown. */
   packages?: unknown
-  /** The folder in which the agent has reports written. */
+  /** The folder into which reports are downloaded for the agent. */
   reportsFolder?: string | undefined
 }
 
@@ -45,11 +45,14 @@ export function redactForAgent(document: unknown, options: RedactOptions): Maske
   const [plainDocument, ...otherDocuments] = [document, ...others].map((each) =>
     plainValue(each, '', redact, 0),
   )
-  const shorter = cutLists(plainDocument, counts)
+  const shortenedDocument = cutLists(plainDocument, counts)
   const checkNames = namesOfChecks(plainValue(packages, '', redact, 0))
   const data = showsPersonalData
-    ? shorter
-    : maskDocument(shorter, nameWordsIn([plainDocument, ...otherDocuments]), { checkNames, reportsFolder })
+    ? shortenedDocument
+    : maskDocument(shortenedDocument, nameWordsIn([plainDocument, ...otherDocuments]), {
+        checkNames,
+        reportsFolder,
+      })
   return { data, leftOut: counts.leftOut }
 }
 
@@ -111,7 +114,7 @@ const batchFileKeys = new Set(['batch', 'results_file'])
 const columnNameKeys = new Set(['map', 'ignore'])
 
 /** Values that refcheck generates without personal data. */
-const ownKeys = new Set(['code', 'approve_with', 'base_url', 'state'])
+const generatedValueKeys = new Set(['code', 'approve_with', 'base_url', 'state'])
 
 /** Values of the service, or counts by such values. Only words that the API document or refcheck defines are shown. */
 const definedWordKeys = new Set(['status', 'statuses', 'by_type', 'type'])
@@ -140,8 +143,8 @@ const phonePattern = /\+?\d(?:[ ()._-]?\d){6,}/g
 const nameBeforeEmail = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
 /** The text before the last e-mail in parentheses. */
 const beforeLastEmail = /^.*\((?=[^\s()]+@[^\s()]+\))/su
-/** A text that `plainText` has cut. */
-const isCut = /… \(cut: \d+ characters\)$/
+/** The end of a text that `plainText` has cut. */
+const cutTextEnding = /… \(cut: \d+ characters\)$/
 /** Words of refcheck's sentences that are followed by an unquoted part of a file. */
 const unquotedFilePart =
   /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
@@ -158,7 +161,7 @@ const dateOfBirth =
 /** A file that a text names without quotation marks, such as an argument of a command in a hint. */
 const extensions = '(?:csv|tsv|txt|xlsx|xlsm|ods|jsonl?|ndjson|pdf)'
 const fileExtension = new RegExp(String.raw`\.${extensions}(?![\p{L}\p{N}])`, 'iu')
-const extensionAlone = new RegExp(`^${extensions}$`, 'i')
+const extensionWithoutName = new RegExp(`^${extensions}$`, 'i')
 const unquotedWord = /[^\s"'“”]+/gu
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
@@ -250,20 +253,20 @@ const readingHint =
   'Say how the file is read with map, ignore, sheet, header_row, encoding or hidden. A person sees its columns and sheets with: refcheck batch validate FILE'
 
 /** Failures that depend on whether the file has the columns that `map` and `ignore` name. */
-const aboutColumns = /--map|--ignore|\bcolumns?\b|looks like a title/
+const columnFailurePattern = /--map|--ignore|\bcolumns?\b|looks like a title/
 
 /**
  * Returns the failure to read a file without names of its columns and sheets. A hint lists them as flags, and each is a
- * cell of a person if a data line was taken as the header. If the agent sets `namesColumns`, one sentence replaces all
- * failures about columns: different ones would let the agent test guesses of a cell.
+ * cell of a person if a data line was taken as the header. `hasColumnOptions`: the agent gave `map` or `ignore`. Then one
+ * sentence replaces all failures about columns: different ones would let the agent test guesses of a cell.
  */
-export function maskFileFailure(document: unknown, namesColumns: boolean): unknown {
+export function maskFileFailure(document: unknown, hasColumnOptions: boolean): unknown {
   if (typeof document !== 'object' || document === null || Object.keys(document).join(' ') !== 'error')
     return document
   const { error } = document as { error: Record<string, unknown> }
   if (error['code'] !== 'invalid_input' && error['code'] !== 'usage') return document
   const { field, ...rest } = error
-  if (namesColumns && aboutColumns.test(String(error['message']))) {
+  if (hasColumnOptions && columnFailurePattern.test(String(error['message']))) {
     const message =
       'map and ignore do not fit the file: they name a column that it does not have, or one is unknown, missing or there twice'
     return { error: { code: 'invalid_input', message, hint: readingHint } }
@@ -313,7 +316,7 @@ const isSentenceWord = (text: string): boolean =>
   /^\d+$/.test(text) ||
   ownWords.has(text) ||
   batchFileWords.has(text) ||
-  extensionAlone.test(text)
+  extensionWithoutName.test(text)
 
 /** Changes the parts of a text that do not match `pattern`. The text must not contain `privateMark`. */
 function changeAround(pattern: RegExp, text: string, change: (rest: string) => string): string {
@@ -398,42 +401,42 @@ function withoutQuoted(text: string): string {
   const first = text.search(/["“]/u)
   if (first === -1) return text
   const last = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'))
-  const rest = last <= first || isCut.test(text) ? '' : text.slice(last + 1)
+  const rest = last <= first || cutTextEnding.test(text) ? '' : text.slice(last + 1)
   return `${text.slice(0, first)}"${withheldText}"${rest}`
 }
 
-/** The path of a report as agents have it written, below their folder: `REQUEST_ID/CHECK_ID_ID.pdf`. */
-const reportOfAgent = new RegExp(
+/** The path of a report that an agent downloads, below `reportsFolder`: `REQUEST_ID/CHECK_ID_ID.pdf`. */
+const agentReportPath = new RegExp(
   String.raw`^[\\\/](${uuid.source})[\\\/]${uuid.source}(?:_(?=[a-f]{0,7}\d)[\da-f]{8}){0,2}\.pdf$`,
   'i',
 )
-const idOfReport = /[\da-f]{8}(?=\.pdf$)/i
+const shortReportId = /[\da-f]{8}(?=\.pdf$)/i
 
 function maskPath(
   path: string,
   { knownNames, reportsFolder }: Omit<NamesOfDocument, 'checkNames'>,
-  isOfBatch = false,
+  isBatchFile = false,
 ): string {
   if (/\.pdf$/i.test(path)) {
     const isInFolder = reportsFolder !== undefined && path.startsWith(reportsFolder)
-    if (isInFolder && reportOfAgent.test(path.slice(reportsFolder.length))) return path
+    if (isInFolder && agentReportPath.test(path.slice(reportsFolder.length))) return path
     // A folder or file that a person named may contain the name of a referee, and no list of requests has referees.
-    const [id = ''] = idOfReport.exec(path) ?? []
+    const [id = ''] = shortReportId.exec(path) ?? []
     // An id without digits may be a name, such as Abe or Dee.
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
   }
   const names = path.replaceAll(privateMark, '').split(/(?<=[\\/])/)
   // The folder of a batch's file may be named after a person who is not known here.
-  return (isOfBatch ? names.slice(-1) : names)
-    .map((each) => maskFileName(each, knownNames, isOfBatch))
+  return (isBatchFile ? names.slice(-1) : names)
+    .map((each) => maskFileName(each, knownNames, isBatchFile))
     .join('')
 }
 
 /**
- * Masks a name of a file or folder. All digits are withheld except recent times and one number of two digits. Of the
- * file of a batch only usual words are shown: its people may be unknown here, such as those of another profile.
+ * Masks a name of a file or folder. All digits are withheld except recent times and one number of at most two digits.
+ * In the name of a batch's file only usual words are shown: the names of its people may be missing in `knownNames`.
  */
-function maskFileName(name: string, knownNames: ReadonlySet<string>, isOfBatch: boolean): string {
+function maskFileName(name: string, knownNames: ReadonlySet<string>, isBatchFile: boolean): string {
   return changeAround(timeInPath, name, (rest) => {
     const numbers = rest.replaceAll(markedIndex, '').match(/\d+/g) ?? []
     const isShort = numbers.length <= 1 && numbers.every((each) => each.length <= 2)
@@ -441,7 +444,7 @@ function maskFileName(name: string, knownNames: ReadonlySet<string>, isOfBatch: 
       .replace(emailPattern, maskEmail)
       .replace(digitsInPath, (each) => (isShort ? each : withheldText))
       .replace(wordInFileName, (each) =>
-        isKnownName(each, knownNames) || (isOfBatch && !each.split('-').every(isBatchFileWord))
+        isKnownName(each, knownNames) || (isBatchFile && !each.split('-').every(isBatchFileWord))
           ? maskName(each)
           : each,
       )
@@ -453,15 +456,15 @@ const isBatchFileWord = (text: string): boolean =>
   latinLetter.test(text) ||
   batchFileWords.has(fold(text)) ||
   ownWords.has(fold(text)) ||
-  extensionAlone.test(text)
+  extensionWithoutName.test(text)
 
-/** Where texts and file names join words: `Smith's`, `Anne-Marie`, `JohnSmith`, `Smith2`. */
-const joint =
+/** A position between the parts of a word in a text or file name: `Smith's`, `Anne-Marie`, `JohnSmith`, `Smith2`. */
+const wordPartBoundary =
   /(?<=['’-])|(?=['’-])|(?<=\p{Ll})(?=\p{Lu})|(?<=\d)(?=\D)|(?<=\D)(?=\d)|(?<=\p{Script=Han})(?=\p{Script=Han})/u
 
 /** Whether a word, or up to five consecutive parts of it, such as `Mc` and `Donald`, are a known name. */
 function isKnownName(text: string, knownNames: ReadonlySet<string>): boolean {
-  const parts = text.split(joint)
+  const parts = text.split(wordPartBoundary)
   const runsFrom = (start: number) =>
     [1, 2, 3, 4, 5].map((count) => parts.slice(start, start + count).join(''))
   return [text, ...parts.flatMap((_, start) => runsFrom(start))].some((run) => knownNames.has(fold(run)))
@@ -496,7 +499,7 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     const mask = Object.hasOwn(maskByKey, key) ? maskByKey[key] : undefined
     if (mask !== undefined) return mask(value)
     if (isPersonal) return withheldText
-    if (ownKeys.has(key)) return value
+    if (generatedValueKeys.has(key)) return value
     if (definedWordKeys.has(key)) return isDefinedWord(value) ? value : withheldText
     if (idKeys.has(key)) return value.replace(uuid, '') === '' ? value : withheldText
     if (key === 'referee_id') return refereeId.test(value) ? value : withheldText
@@ -541,8 +544,8 @@ export function keepDeclared(document: unknown, schema: DeclaredShape): unknown 
     const items = { anyOf: shapes.flatMap(({ items: each }) => each ?? []) }
     return document.map((each) => keepDeclared(each, items))
   }
-  const declared = shapes.flatMap(({ properties }) => Object.entries(properties ?? {}))
-  if (declared.length === 0) {
+  const declaredKeys = shapes.flatMap(({ properties }) => Object.entries(properties ?? {}))
+  if (declaredKeys.length === 0) {
     const values = shapes.flatMap(({ additionalProperties: each }) => (typeof each === 'object' ? each : []))
     return Object.fromEntries(
       Object.entries(document).map(([key, value]) => [key, keepDeclared(value, { anyOf: values })]),
@@ -550,8 +553,8 @@ export function keepDeclared(document: unknown, schema: DeclaredShape): unknown 
   }
   return Object.fromEntries(
     Object.entries(document).flatMap(([key, value]) => {
-      const found = declared.filter(([name]) => name === key).map(([, shape]) => shape)
-      return found.length === 0 ? [] : [[key, keepDeclared(value, { anyOf: found })]]
+      const shapesOfKey = declaredKeys.filter(([name]) => name === key).map(([, shape]) => shape)
+      return shapesOfKey.length === 0 ? [] : [[key, keepDeclared(value, { anyOf: shapesOfKey })]]
     }),
   )
 }
@@ -581,7 +584,7 @@ const blanks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
  * Invisible characters, which may hide or reorder words: zero-width, bidi, tags, variation selectors, fillers, private
  * and unpaired ones.
  */
-const invisible = /[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]+/gu
+const invisibleCharacters = /[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]+/gu
 
 /**
  * Returns a text as one line without invisible characters. A text longer than `maxTextLength` is cut, and its length is
@@ -590,7 +593,7 @@ const invisible = /[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]+/gu
 export function plainText(text: string): string {
   const plain = text
     .slice(0, 20 * maxTextLength)
-    .replace(invisible, '')
+    .replace(invisibleCharacters, '')
     .replace(blanks, ' ')
     .trim()
   const characters = Array.from(plain)

@@ -85,7 +85,7 @@ export type CountedBatch = ReturnType<typeof toCountedBatch>
  * One line of `batch list`. `earlier`: counts of the people of the batch who were ordered by another order;
  * `finished`: the number of finished requests of the batch itself.
  */
-export function toCountedBatch(batch: Batch, earlier: ConflictCounts['ordered'], finished: number) {
+export function toCountedBatch(batch: Batch, earlier: ConflictCounts['orderedBefore'], finished: number) {
   return {
     ...toListedBatch(batch),
     /** The number of people who are ordered by this batch or by another one. */
@@ -93,7 +93,7 @@ export function toCountedBatch(batch: Batch, earlier: ConflictCounts['ordered'],
     /** The number of people of the batch: rows that repeat another row are not counted. */
     people: batch.counts.total - earlier.repeats.all,
     /** The number of these people whose request is finished, as it was last read. */
-    finished: finished + earlier.finished,
+    finished: finished + earlier.finishedCount,
   }
 }
 

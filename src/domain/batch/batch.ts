@@ -140,16 +140,16 @@ export interface BatchPreview {
   /** Rows that conflict with earlier orders or with earlier rows of the file, in the order of the file. */
   conflicts: { row: NewRow; conflict: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
-  phones: { row: NewRow; order: Submission }[]
+  phoneSharers: { row: NewRow; order: Submission }[]
   /**
    * Rows that would be sent, with the last time at which a person of the same full name, but another e-mail and phone,
    * was ordered.
    */
-  names: { row: NewRow; orderedAt: number }[]
+  namesakes: { row: NewRow; orderedAt: number }[]
   /**
    * Rows that would be sent, with an earlier row of the file that has the same full name, but another e-mail and phone.
    */
-  namesInFile: { row: NewRow; earlier: NewRow }[]
+  namesakesInFile: { row: NewRow; earlier: NewRow }[]
   /** The first people who would be ordered: one more than a message names. */
   people: Recipient[]
 }

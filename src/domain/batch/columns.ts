@@ -42,15 +42,15 @@ export interface ColumnChoices {
 export interface UnknownColumn {
   header: string
   suggestion: string | undefined
-  /** A column that this header and another one could both mean. Then neither has a suggestion. */
-  rival?: string | undefined
+  /** The field that this header and another one could both mean. Then neither has a suggestion. */
+  contestedField?: string | undefined
 }
 
 export interface ColumnMatch {
   /** One target for each column of the file, in the order of the columns. */
   targets: Target[]
   /** The columns that no rule matches. */
-  unknown: UnknownColumn[]
+  unknownColumns: UnknownColumn[]
 }
 
 /** Maps each column to a target by its exact name, or by the mapping of the user. It applies no suggestions. */
@@ -76,11 +76,11 @@ export function matchColumns(
   const unknownBySuggestion = Map.groupBy(unknownColumns, ({ suggestion }) => suggestion)
   return {
     targets,
-    unknown: unknownColumns.map(({ header, suggestion }) => {
+    unknownColumns: unknownColumns.map(({ header, suggestion }) => {
       if (suggestion === undefined || usedNames.has(suggestion)) return { header, suggestion: undefined }
       return unknownBySuggestion.get(suggestion)?.length === 1
         ? { header, suggestion }
-        : { header, suggestion: undefined, rival: suggestion }
+        : { header, suggestion: undefined, contestedField: suggestion }
     }),
   }
 }
@@ -101,12 +101,12 @@ interface OpenedColumns {
 /** Returns the targets of all columns. Throws InvalidInputError for an unknown, hidden, missing or repeated column. */
 export function resolveColumns(
   sheet: OpenedColumns,
-  { targets, unknown }: ColumnMatch,
+  { targets, unknownColumns }: ColumnMatch,
   schemas: readonly PackageSchema[],
   hidden: HiddenRows | undefined,
 ): Target[] {
   const { name, columns } = sheet
-  if (unknown.length > 0) throw unknownColumnsError(name, unknown, targets)
+  if (unknownColumns.length > 0) throw unknownColumnsError(name, unknownColumns, targets)
   const firstColumnOf = new Map<string, number>()
   for (const [position, target] of targets.entries()) {
     if (target.kind === 'unused') continue
@@ -218,8 +218,8 @@ function unknownColumnsError(
       suggestion === undefined ? [] : [[header, suggestion] as const],
     ),
   )
-  const ignore = unknown.flatMap(({ header, suggestion, rival }) =>
-    suggestion === undefined && rival === undefined ? [header] : [],
+  const ignore = unknown.flatMap(({ header, suggestion, contestedField }) =>
+    suggestion === undefined && contestedField === undefined ? [header] : [],
   )
   const flags = mappingFlags({ map, ignore })
   const hasNameColumn = targets.some(({ column }) => nameColumns.has(column))
@@ -229,7 +229,7 @@ function unknownColumnsError(
   return new InvalidInputError(
     `${name}: ${isOne ? 'the column' : 'the columns'} ${list} ${isOne ? 'is' : 'are'} unknown`,
     {
-      hint: [...rivalHints(unknown), ...(advice === undefined ? mappingHint : [advice])].join(' '),
+      hint: [...contestedFieldHints(unknown), ...(advice === undefined ? mappingHint : [advice])].join(' '),
       field: unknown[0]?.header,
     },
   )
@@ -263,8 +263,8 @@ export function requireKnownMapping(
 }
 
 /** Returns a hint for each field that several columns may mean: the user maps one of them and ignores the others. */
-function rivalHints(unknown: readonly UnknownColumn[]): string[] {
-  const groups = Map.groupBy(unknown, ({ rival }) => rival)
+function contestedFieldHints(unknown: readonly UnknownColumn[]): string[] {
+  const groups = Map.groupBy(unknown, ({ contestedField }) => contestedField)
   return [...groups].flatMap(([field, columns]) => {
     if (field === undefined) return []
     const [firstHeader = '', ...otherHeaders] = columns.map(({ header }) => header)
@@ -339,7 +339,7 @@ export function targetName(target: Target): string {
  * Other names of the four recipient fields, as people and the systems that export files write them. Only letters and
  * digits are compared.
  */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
+const columnSynonyms: Readonly<Record<string, readonly string[]>> = {
   first_name: [
     'givenname',
     'givennames',
@@ -403,11 +403,11 @@ export function suggestColumn(header: string, names: readonly string[]): string 
   const sameLetters = names.find((name) => foldHeader(name) === letters)
   if (sameLetters !== undefined) return sameLetters
   const synonym = names.find(
-    (name) => otherNames[name]?.some((each) => headerForms(letters).includes(each)) === true,
+    (name) => columnSynonyms[name]?.some((each) => headerForms(letters).includes(each)) === true,
   )
   if (synonym !== undefined) return synonym
-  const sameField = names.filter((name) => foldHeader(name.slice(name.indexOf('.') + 1)) === letters)
-  if (sameField.length === 1) return sameField[0]
+  const fieldsOfSameName = names.filter((name) => foldHeader(name.slice(name.indexOf('.') + 1)) === letters)
+  if (fieldsOfSameName.length === 1) return fieldsOfSameName[0]
   return findNearestWord(header.trim(), names)
 }
 
@@ -453,13 +453,13 @@ function splitMapFlag(flag: string, fileHeaders: ReadonlySet<string>): [header: 
     const header = headerName(flag.slice(0, index))
     if (fileHeaders.has(header)) return [header, flag.slice(index + 1).trim()]
   }
-  const last = flag.lastIndexOf('=')
-  if (last < 1) {
+  const lastEquals = flag.lastIndexOf('=')
+  if (lastEquals < 1) {
     throw new UsageError(`--map: "${flag.slice(0, 80)}" has no =`, {
       hint: "Give the column and the field: --map 'Given name=first_name'",
     })
   }
-  throw new UsageError(`--map: the file has no column "${flag.slice(0, last).trim().slice(0, 80)}"`, {
+  throw new UsageError(`--map: the file has no column "${flag.slice(0, lastEquals).trim().slice(0, 80)}"`, {
     hint: `Columns of the file: ${[...fileHeaders].filter((header) => header !== '').join(', ')}`,
   })
 }
@@ -506,8 +506,8 @@ interface ProposedColumn {
 }
 
 /** Maximum numbers of characters of a header, of a field and of a line in `proposedColumnLines`. */
-const maxHeader = 26
-const maxField = 30
+const maxHeaderLength = 26
+const maxFieldLength = 30
 const lineWidth = 78
 
 /**
@@ -516,11 +516,11 @@ const lineWidth = 78
  */
 export function proposedColumnLines(columns: readonly ProposedColumn[]): string[] {
   const mapped = columns.filter(({ header, field }) => field !== undefined && field !== header)
-  const byName = columns.filter(({ header, field }) => field === header)
+  const namedColumns = columns.filter(({ header, field }) => field === header)
   const leftOut = columns.filter(({ field }) => field === undefined)
   const cells = mapped.map(({ header, field = '', example }) => ({
-    header: cutText(header, maxHeader),
-    field: cutText(fieldText(field), maxField),
+    header: cutText(header, maxHeaderLength),
+    field: cutText(fieldText(field), maxFieldLength),
     example,
   }))
   const headerWidth = Math.max(0, ...cells.map(({ header }) => header.length))
@@ -532,13 +532,13 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
     ...cells.map(({ header, field, example }) =>
       `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, exampleWidth)}`.trimEnd(),
     ),
-    ...(byName.length === 0 ? [] : [`  By their own names: ${headerList(byName)}`]),
+    ...(namedColumns.length === 0 ? [] : [`  By their own names: ${headerList(namedColumns)}`]),
     ...(leftOut.length === 0 ? [] : [`  ${headerList(leftOut)} → left out`]),
   ]
 }
 
-/** Describes a mapping that the user confirmed before and that is saved as `name`, and how to change it. */
-export function agreedText({ map, ignore }: Mapping, name: string): string {
+/** Describes a mapping that the user confirmed for an earlier file and that is saved as `name`, and how to change it. */
+export function confirmedMappingText({ map, ignore }: Mapping, name: string): string {
   const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldText(field)}`)
   const leftOut = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
   const [header = ignore[0] ?? ''] = Object.keys(map)

@@ -41,9 +41,9 @@ export function emptyPreview(): BatchPreview {
     counts: createEmptyCounts(),
     packages: new Map(),
     conflicts: [],
-    phones: [],
-    names: [],
-    namesInFile: [],
+    phoneSharers: [],
+    namesakes: [],
+    namesakesInFile: [],
     people: [],
   }
 }
@@ -61,9 +61,9 @@ export function addToPreview(
   counts.total += 1
   counts[state] += 1
   if (conflict !== undefined) preview.conflicts.push({ row, conflict })
-  if (phoneSharer !== undefined) preview.phones.push({ row, order: phoneSharer })
-  if (namesakeOrderedAt !== undefined) preview.names.push({ row, orderedAt: namesakeOrderedAt })
-  if (namesake !== undefined) preview.namesInFile.push({ row, earlier: namesake })
+  if (phoneSharer !== undefined) preview.phoneSharers.push({ row, order: phoneSharer })
+  if (namesakeOrderedAt !== undefined) preview.namesakes.push({ row, orderedAt: namesakeOrderedAt })
+  if (namesake !== undefined) preview.namesakesInFile.push({ row, earlier: namesake })
   if (state !== 'pending' || row.state !== 'pending') return
   packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
   if (people.length <= maxNamed) people.push(row.recipient)
@@ -146,7 +146,7 @@ class EarlierRows {
   /** The first row of each full name and package. */
   readonly #firstByName = new Map<number, number>()
   readonly #sharersByPhone = new Map<number, PhoneSharers>()
-  readonly #budget: ComparingBudget = { left: maxComparingCost }
+  readonly #budget: ComparingBudget = { remainingCost: maxComparingCost }
   /** Orders that were returned as candidates. They are few. */
   readonly #orderByPosition = new Map<number, Submission>()
 

@@ -138,8 +138,8 @@ function runCommandFor(batch: Parameters<typeof moveError>[0], packageId: number
 }
 
 /** Returns the problem after the field's column name, in the wording for a typed value. */
-const problemText = ({ column, path, problem, ofFlag = problem }: Problem): string =>
-  `${column ?? path} ${ofFlag}`
+const problemText = ({ column, path, problem, flagProblem = problem }: Problem): string =>
+  `${column ?? path} ${flagProblem}`
 
 function rowsText(rows: readonly number[]): string {
   if (rows.length === 1) return `row ${rows[0]}`

@@ -28,13 +28,13 @@ function pendingRowWith<Details extends object>(row: NewRow, details: Details) {
 /** Returns what a run of a file would do. */
 export function createPlan(
   check: BatchCheck,
-  { counts, packages, conflicts, phones, names: namesakes, namesInFile, people }: BatchPreview,
+  { counts, packages, conflicts, phoneSharers, namesakes, namesakesInFile, people }: BatchPreview,
   {
     batchId,
     seconds,
     now,
-    names,
-  }: { batchId: string; seconds: number; now: number; names: ReadonlyMap<number, string> },
+    packageNames,
+  }: { batchId: string; seconds: number; now: number; packageNames: ReadonlyMap<number, string> },
 ) {
   const duplicates = conflicts.filter(({ conflict }) => conflict.becomes === 'duplicate')
   const matches = duplicates.filter(({ conflict }) => conflict.order.batchId !== batchId)
@@ -54,7 +54,7 @@ export function createPlan(
     changes: check.changes.filter(({ row }) => !rowsNotSent.has(row)),
     /** The number of orders of each package that would be sent; the greatest number comes first. */
     packages: [...packages]
-      .map(([package_id, orders]) => ({ package_id, name: names.get(package_id), orders }))
+      .map(([package_id, orders]) => ({ package_id, name: packageNames.get(package_id), orders }))
       .sort((a, b) => b.orders - a.orders),
     /** Rows that are not sent because they conflict with an earlier order. */
     matches: matches.map(({ row, conflict }) => ({
@@ -70,11 +70,11 @@ export function createPlan(
       conflict.becomes === 'held' ? pendingRowWith(row, { conflict }) : [],
     ),
     /** Rows that would be sent and have the phone of another person, with that person's order. */
-    phones: phones.flatMap(({ row, order }) => pendingRowWith(row, { order })),
+    phoneSharers: phoneSharers.flatMap(({ row, order }) => pendingRowWith(row, { order })),
     /** Rows whose name, but not e-mail and phone, is that of a person who was ordered at `orderedAt`. */
-    names: namesakes.flatMap(({ row, orderedAt }) => pendingRowWith(row, { orderedAt })),
+    namesakes: namesakes.flatMap(({ row, orderedAt }) => pendingRowWith(row, { orderedAt })),
     /** Rows whose name, but not e-mail and phone, is that of an earlier row of the file. */
-    namesInFile: namesInFile.flatMap(({ row, earlier }) =>
+    namesakesInFile: namesakesInFile.flatMap(({ row, earlier }) =>
       pendingRowWith(row, { earlier: { row: earlier.row, line: check.lines[earlier.row] } }),
     ),
     /** The first people who would be ordered. */
@@ -87,11 +87,11 @@ export function createPlan(
   }
 }
 
-/** Returns the rows that repeat an earlier row of the file. `conflicting`: the rows with any conflict. */
+/** Returns the rows that repeat an earlier row of the file. `rowsWithConflict`: the numbers of rows with any conflict. */
 function repeatedRows(
   { duplicates, lines, problems }: BatchCheck,
   repeats: BatchPreview['conflicts'],
-  conflicting: ReadonlySet<number>,
+  rowsWithConflict: ReadonlySet<number>,
 ): {
   row: number
   line: number | undefined
@@ -99,7 +99,7 @@ function repeatedRows(
   earlier: { row: number; line: number | undefined }
 }[] {
   const nameOfInvalid = new Map(problems.map(({ row, person }) => [row, person]))
-  const repeated = (row: number, first: number, name: string) => ({
+  const repeatedRow = (row: number, first: number, name: string) => ({
     row,
     line: lines[row],
     name,
@@ -107,12 +107,12 @@ function repeatedRows(
   })
   return [
     ...repeats.flatMap(({ row, conflict }) =>
-      row.state === 'pending' ? [repeated(row.row, conflict.order.row, personName(row.recipient))] : [],
+      row.state === 'pending' ? [repeatedRow(row.row, conflict.order.row, personName(row.recipient))] : [],
     ),
     // An invalid row is not compared with orders.
     ...duplicates.flatMap(([first, row]) => {
-      const name = conflicting.has(row) ? undefined : nameOfInvalid.get(row)
-      return name === undefined ? [] : [repeated(row, first, name)]
+      const name = rowsWithConflict.has(row) ? undefined : nameOfInvalid.get(row)
+      return name === undefined ? [] : [repeatedRow(row, first, name)]
     }),
   ].sort((one, other) => one.row - other.row)
 }
@@ -143,7 +143,7 @@ export interface StoredPlan {
 
 export function toStoredPlan(
   { counts, matches, held, check, unlikely, seconds }: Plan,
-  facts: Pick<
+  fileProperties: Pick<
     StoredPlan,
     | 'file'
     | 'sha256'
@@ -158,7 +158,7 @@ export function toStoredPlan(
 ): StoredPlan {
   return {
     refcheck_plan: 1,
-    ...facts,
+    ...fileProperties,
     counts,
     duplicates: check.duplicates,
     changes: check.changes,
@@ -227,11 +227,11 @@ export function requireUnchanged(plan: StoredPlan, sha256: string, hint: string)
 /** Returns the orders that the user confirms when a run of the plan is started. */
 export function ordersToConfirm({ counts, packages, people, unlikely: values }: Plan): OrderToConfirm {
   const [first, ...otherPackages] = packages
-  const isOne = first !== undefined && otherPackages.length === 0
+  const isOnePackage = first !== undefined && otherPackages.length === 0
   const leftOut = counts.total - counts.pending
   const unlikely = new Set(values.map(({ row }) => row)).size
   return {
-    package: isOne ? { id: first.package_id, name: first.name } : undefined,
+    package: isOnePackage ? { id: first.package_id, name: first.name } : undefined,
     count: counts.pending,
     people,
     leftOut,
@@ -355,12 +355,12 @@ export function findEarlierOrders({
   counts,
   matches,
   repeated,
-}: Plan): ConflictCounts['ordered'] | undefined {
+}: Plan): ConflictCounts['orderedBefore'] | undefined {
   const conflicts = countConflicts(matches.map(({ conflict }) => conflict))
   if (!areAllOrderedBefore(counts, conflicts)) return undefined
-  const { ordered } = conflicts
-  const repeats = ordered.repeats.ordered + repeated.length
-  return { ...ordered, count: counts.total, repeats: { ordered: repeats, all: repeats } }
+  const { orderedBefore } = conflicts
+  const repeats = orderedBefore.repeats.ordered + repeated.length
+  return { ...orderedBefore, count: counts.total, repeats: { ordered: repeats, all: repeats } }
 }
 
 /** Why a value is changed before it is sent. `country`: the calling code of a country was added to a phone. */

@@ -15,11 +15,11 @@ export interface Reconciliation {
    * Requests for the same or a similar person that are no evidence, so that the user has to decide: several
    * requests fit, a request fits several rows, or something differs.
    */
-  ambiguous: { submission: Submission; requestIds: string[]; near: NearMatch[] }[]
+  ambiguous: { submission: Submission; requestIds: string[]; nearMatches: NearMatch[] }[]
   /** Rows without a request for the same or a similar person. This does not prove that they were not ordered. */
   open: Submission[]
   /** The number of requests that were read. */
-  reads: number
+  readCount: number
   /** Requests that were not ordered with this store, for people who were ordered with it. */
   secondOrders?: SecondOrder[]
   /** The number of rows that the user was asked about on a terminal. */
@@ -37,7 +37,7 @@ export interface NearMatch {
 }
 
 /** Describes a request that is no evidence, and how it differs from the order. */
-export function nearText({ requestId, createdAt, differs }: NearMatch): string {
+export function describeNearMatch({ requestId, createdAt, differs }: NearMatch): string {
   const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
   return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
 }
@@ -204,10 +204,10 @@ export function confirmationQuestion(
   const { recipient, userEmail, attemptedAt } = row
   const orderedPerson =
     recipient === undefined ? 'a person whose name is not known here' : personText(recipient)
-  const sentAt = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
+  const sentAtText = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
   return (
     `Request ${request.request_id} is ${personText(request.recipient)}, created ${localTime(request.created_at)} by ${request.requester.email}. ` +
-    `The order is for ${orderedPerson}, sent ${sentAt} by ${userEmail}. ` +
+    `The order is for ${orderedPerson}, sent ${sentAtText} by ${userEmail}. ` +
     `Different: ${differencesText(differs)}. Record this request for ${formatRow(row)}?`
   )
 }
@@ -256,7 +256,7 @@ export function unknownDetails(nearMatches: readonly NearMatch[], sendableAt: nu
       ? ['No event names this person. That proves nothing: ask the provider.']
       : [
           'These requests may be this order. Ask the provider:',
-          ...nearMatches.map((each) => `  ${nearText(each)}`),
+          ...nearMatches.map((each) => `  ${describeNearMatch(each)}`),
         ]),
     ...(sendableAt === undefined
       ? []

@@ -91,8 +91,10 @@ function createPackageRules(schema: PackageSchema, targets: readonly Target[]): 
   )
   // An object with a prototype is several times faster. It is used unless a field has the name of a property of the
   // prototype, such as `__proto__`.
-  const isPlain = targets.every((target) => target.kind !== 'field' || !(target.name in Object.prototype))
-  const createFields = isPlain ? () => ({}) : () => bareObject<FieldValue>()
+  const canUsePlainObject = targets.every(
+    (target) => target.kind !== 'field' || !(target.name in Object.prototype),
+  )
+  const createFields = canUsePlainObject ? () => ({}) : () => bareObject<FieldValue>()
   return { schema, quickCheck: compileQuickCheck(schema), definitions, isPersonNameColumn, createFields }
 }
 
@@ -269,8 +271,8 @@ class RowReader {
   }
 
   #addFormProblem(
-    // `ofFlag` is the problem in the wording for a typed text, which a cell contains too.
-    { column, path, problem, ofFlag = problem, suggestion }: Problem,
+    // `flagProblem` is the problem in the wording for a typed text, which a cell contains too.
+    { column, path, problem, flagProblem = problem, suggestion }: Problem,
     definitions: PackageRules['definitions'],
   ): void {
     const name = column ?? path
@@ -281,7 +283,7 @@ class RowReader {
       definition === undefined
         ? undefined
         : isoSuggestion(definition, textOfCell(this.#source.cells[position] ?? ''))
-    this.#addProblem(name, position, ofFlag, suggestion ?? dateSuggestion)
+    this.#addProblem(name, position, flagProblem, suggestion ?? dateSuggestion)
   }
 
   #findPosition(name: string): number {
@@ -387,13 +389,13 @@ export function readingOrder(targets: readonly Target[]): Column[] {
     target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
       ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
       : [position, 0]
-  const ordered = [...targets.entries()].map(([position, target]) => ({
+  const sortedColumns = [...targets.entries()].map(([position, target]) => ({
     position,
     target,
     key: sortKey(target, position),
   }))
-  ordered.sort((a, b) => a.key[0] - b.key[0] || a.key[1] - b.key[1] || a.position - b.position)
-  return ordered.flatMap(({ position, target }) =>
+  sortedColumns.sort((a, b) => a.key[0] - b.key[0] || a.key[1] - b.key[1] || a.position - b.position)
+  return sortedColumns.flatMap(({ position, target }) =>
     target.kind === 'recipient' || target.kind === 'field' ? [{ position, target }] : [],
   )
 }

@@ -17,7 +17,7 @@ import type { Reconciliation } from './reconciliation.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
 
 const maxConsecutiveUnknown = 3
-const maxEqualRefusals = 5
+const maxEqualRejections = 5
 
 /** The results of the rows of a run that affect the next row. */
 export interface RunCounters {
@@ -26,7 +26,7 @@ export interface RunCounters {
   readonly consecutiveUnknowns: number
   readonly consecutiveUnsent: number
   /** The latest rejections in succession with the same message. */
-  readonly refusals: { readonly message: string; readonly count: number }
+  readonly rejections: { readonly message: string; readonly count: number }
   /** Milliseconds that the run waited for 429s, the quota and an unreachable service. */
   readonly waitedMs: number
 }
@@ -35,7 +35,7 @@ export const initialCounters: RunCounters = {
   sent: 0,
   consecutiveUnknowns: 0,
   consecutiveUnsent: 0,
-  refusals: { message: '', count: 0 },
+  rejections: { message: '', count: 0 },
   waitedMs: 0,
 }
 
@@ -48,10 +48,10 @@ export type Step =
   /** Nothing was created. The same row is sent again after `waitMs`. */
   | { kind: 'wait'; waitMs: number }
   /**
-   * Ask the service for the packages, or for the schema, to find the cause; if they do not explain it, continue with
-   * `otherwise`.
+   * Ask the service for the packages (`checkPackage`) or the schema (`checkSchema`) to find the cause of rejections. If
+   * they do not explain it, continue with `otherwise`.
    */
-  | { kind: 'find common error'; package: boolean; schema: boolean; otherwise: Step }
+  | { kind: 'find common error'; checkPackage: boolean; checkSchema: boolean; otherwise: Step }
   /**
    * "Nothing more is sent until a ping and a read answer well" (src/docs/ordering.md, section 2). Then the run
    * continues with `afterwards`.
@@ -84,8 +84,8 @@ export function nextStep(previous: RunCounters, outcome: Outcome, options: StepO
   switch (outcome.kind) {
     case 'accepted':
       return {
-        counters: { ...counters, refusals: initialCounters.refusals },
-        step: outcome.halts === undefined ? continueStep : { kind: 'halt', error: outcome.halts },
+        counters: { ...counters, rejections: initialCounters.rejections },
+        step: outcome.haltError === undefined ? continueStep : { kind: 'halt', error: outcome.haltError },
       }
     case 'rejected':
       return afterRejected(counters, outcome.error)
@@ -105,7 +105,7 @@ export function nextStep(previous: RunCounters, outcome: Outcome, options: StepO
   }
 }
 
-/** Returns the step for a run that the quota delays by `waitMs`. */
+/** Returns the step of a run whose next call the quota delays by `waitMs`. */
 export function waitForQuota(
   counters: RunCounters,
   waitMs: number,
@@ -117,24 +117,29 @@ export function waitForQuota(
 
 /** A single cause must not reject thousands of rows. */
 function afterRejected(previous: RunCounters, error: RefcheckError): NextStep {
-  const { message, count } = previous.refusals
-  const refusals = { message: error.message, count: message === error.message ? count + 1 : 1 }
-  const isPackage = isAboutPackage(error)
-  const isSchema = error.field?.startsWith('additional_information') === true
-  const equalRefusals =
-    refusals.count >= maxEqualRefusals ? equalRefusalsError(error, maxEqualRefusals) : undefined
+  const { message, count } = previous.rejections
+  const rejections = { message: error.message, count: message === error.message ? count + 1 : 1 }
+  const isPackageError = isAboutPackage(error)
+  const isSchemaError = error.field?.startsWith('additional_information') === true
+  const equalRejectionsHalt =
+    rejections.count >= maxEqualRejections ? equalRejectionsError(error, maxEqualRejections) : undefined
   // Without the package every next row would fail too, even if the list of packages still contains it.
-  const halt = equalRefusals ?? (isPackage ? error : undefined)
+  const halt = equalRejectionsHalt ?? (isPackageError ? error : undefined)
   const fallback: Step = halt === undefined ? continueStep : { kind: 'halt', error: halt }
   const step: Step =
-    isPackage || isSchema
-      ? { kind: 'find common error', package: isPackage, schema: isSchema, otherwise: fallback }
+    isPackageError || isSchemaError
+      ? {
+          kind: 'find common error',
+          checkPackage: isPackageError,
+          checkSchema: isSchemaError,
+          otherwise: fallback,
+        }
       : fallback
-  return { counters: { ...previous, refusals }, step }
+  return { counters: { ...previous, rejections }, step }
 }
 
 function afterUnknown(previous: RunCounters, outcome: Extract<Outcome, { kind: 'unknown' }>): NextStep {
-  if (outcome.halts === true && outcome.error !== undefined)
+  if (outcome.mustHalt === true && outcome.error !== undefined)
     return { counters: previous, step: { kind: 'halt', error: outcome.error } }
   const unknownsInARow = previous.consecutiveUnknowns + 1
   const afterwards: Step =
@@ -167,7 +172,7 @@ export function isAboutPackage({ status, field, message }: RefcheckError): boole
   return status === 400 && field === undefined && /\bpackage\b/i.test(message)
 }
 
-export function equalRefusalsError(error: RefcheckError, times: number): IncompleteError {
+export function equalRejectionsError(error: RefcheckError, times: number): IncompleteError {
   return new IncompleteError(
     `the service rejected ${times} rows in succession for the same reason: ${error.message}`,
     {
@@ -224,16 +229,16 @@ export type RunEvent =
   | { name: 'well' }
 
 export interface RunLimits {
-  /** The greatest number of orders of this run. */
-  max: number
-  /** The only row that is sent, if it is pending. */
-  only?: number | undefined
+  /** The maximum number of orders that this run sends. */
+  maxOrders: number
+  /** The number of the only row that may be sent; undefined if all pending rows may be sent. */
+  onlyRow?: number | undefined
   /**
    * Maximal total milliseconds of waits for 429s or an unreachable service. After an unknown outcome, each wait for a
    * healthy service has this limit separately. Infinity means no limit.
    */
   waitBudgetMs: number
-  /** `only` is a single order: the run ends with its first response. */
+  /** Whether the run sends a single order, and ends with its first response. */
   isSingle?: boolean | undefined
   /** The outcome of a row was unknown before this run, so nothing is sent until a health check succeeds. */
   afterUnknown?: boolean | undefined

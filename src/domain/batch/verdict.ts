@@ -68,8 +68,8 @@ export function runError(
 }
 
 /** Whether every row was accepted, or is a duplicate of an accepted order. */
-export function areAllOrdered({ total, accepted }: BatchCounts, { ordered }: ConflictCounts): boolean {
-  return total > 0 && accepted + ordered.count === total
+export function areAllOrdered({ total, accepted }: BatchCounts, { orderedBefore }: ConflictCounts): boolean {
+  return total > 0 && accepted + orderedBefore.count === total
 }
 
 /**
@@ -78,17 +78,17 @@ export function areAllOrdered({ total, accepted }: BatchCounts, { ordered }: Con
  */
 function isRestLeftOutByUser(
   { total, accepted, invalid, cancelled, dropped }: BatchCounts,
-  { ordered }: ConflictCounts,
+  { orderedBefore: ordered }: ConflictCounts,
 ): boolean {
   const orderedCount = accepted + ordered.count
-  return orderedCount > 0 && orderedCount + invalid + cancelled - ordered.leftOut + dropped === total
+  return orderedCount > 0 && orderedCount + invalid + cancelled - ordered.cancelledCount + dropped === total
 }
 
 /** The result of a batch, for the first line of the output. */
 export interface BatchResult {
   counts: BatchCounts
-  /** Rows whose order was accepted before; `failed` also counts the requests of the batch's own orders. */
-  ordered: ConflictCounts['ordered']
+  /** Rows whose order was accepted before; `failedByStatus` also counts the requests of the batch's own orders. */
+  ordered: ConflictCounts['orderedBefore']
   /** The number of rows that this run ordered, and their people if they are few. */
   orderedInThisRun: number
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
@@ -148,11 +148,11 @@ export function nothingSentError(
   first: Pick<FirstRows, 'duplicate' | 'leftOut'> = {},
 ): RefcheckError {
   const { invalid, duplicate, cancelled, total } = counts
-  const { ordered } = conflicts
+  const { orderedBefore } = conflicts
   const isUserChoice = isRestLeftOutByUser(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderCancelledHint(batchId, first.leftOut)
-    const cancelledCount = cancelled - ordered.leftOut
+    const cancelledCount = cancelled - orderedBefore.cancelledCount
     const rows = `${cancelledCount} of ${formatCount(total, 'row')} ${cancelledCount === 1 || total === 1 ? 'was' : 'were'} cancelled`
     return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isUserChoice })
   }
@@ -160,9 +160,9 @@ export function nothingSentError(
     batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
   if (duplicate > 0 && duplicate + invalid === total) {
     const beforeText =
-      ordered.count === 0 ? 'the same as another' : `ordered before${orderedTimesText(ordered)}`
+      orderedBefore.count === 0 ? 'the same as another' : `ordered before${orderedTimesText(orderedBefore)}`
     const reasonText =
-      invalid === 0 && (ordered.count === duplicate || ordered.count === 0)
+      invalid === 0 && (orderedBefore.count === duplicate || orderedBefore.count === 0)
         ? `${total === 1 ? 'the row' : 'every row'} was ${beforeText}`
         : `${formatCount(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${beforeText}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
@@ -178,9 +178,9 @@ export function nothingSentError(
 }
 
 /** Describes when the people were ordered, for a run that sends nothing. */
-function orderedTimesText({ first, last }: ConflictCounts['ordered']): string {
-  if (first === undefined || last === undefined) return ''
-  const [from, to] = [localTime(first), localTime(last)]
+function orderedTimesText({ firstSentAt, lastSentAt }: ConflictCounts['orderedBefore']): string {
+  if (firstSentAt === undefined || lastSentAt === undefined) return ''
+  const [from, to] = [localTime(firstSentAt), localTime(lastSentAt)]
   return from === to ? ` (${from})` : ` (${from} to ${to})`
 }
 
@@ -191,25 +191,25 @@ function orderedTimesText({ first, last }: ConflictCounts['ordered']): string {
 export function notStartedError(
   counts: BatchCounts,
   conflicts: ConflictCounts,
-  first: OrderInError | undefined,
+  firstDuplicate: OrderInError | undefined,
   isDryRun = false,
 ): RefcheckError | undefined {
   if (counts.pending + counts.held > 0) return undefined
   if (conflicts.unknown.count > 0) return sameAsUnknownError(conflicts.unknown)
-  if (conflicts.waiting.count > 0) return waitElsewhereError(conflicts, isDryRun)
+  if (conflicts.waiting.count > 0) return waitsInOtherBatchError(conflicts, isDryRun)
   if (areAllOrderedBefore(counts, conflicts)) return undefined
-  return nothingSentError(undefined, counts, conflicts, { duplicate: first })
+  return nothingSentError(undefined, counts, conflicts, { duplicate: firstDuplicate })
 }
 
 /** Whether every row of a planned file is a duplicate of an accepted order, or repeats such a row. */
 export function areAllOrderedBefore(
   { total, duplicate }: BatchCounts,
-  { ordered, unknown, waiting }: ConflictCounts,
+  { orderedBefore, unknown, waiting }: ConflictCounts,
 ): boolean {
-  return ordered.count > 0 && duplicate === total && unknown.count + waiting.count === 0
+  return orderedBefore.count > 0 && duplicate === total && unknown.count + waiting.count === 0
 }
 
-function waitElsewhereError(
+function waitsInOtherBatchError(
   { waiting: { count, batchId } }: ConflictCounts,
   isDryRun: boolean,
 ): IncompleteError {
@@ -252,14 +252,14 @@ function nextStepHint(
     return `Another runner has the rest. Watch it with: refcheck batch status ${batchId} --watch`
   }
   if (held > 0) {
-    const seeReasons = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
-    if (firstHeld === undefined) return seeReasons
-    const [yes, no] = heldAnswers(firstHeld)
+    const reasonsHint = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
+    if (firstHeld === undefined) return reasonsHint
+    const [orderText, leaveOutText] = heldAnswers(firstHeld)
     const { row } = firstHeld
     return [
-      seeReasons,
-      `${yes}: refcheck batch release ${batchId} --row ${row}`,
-      `${no}: refcheck batch cancel ${batchId} --row ${row}`,
+      reasonsHint,
+      `${orderText}: refcheck batch release ${batchId} --row ${row}`,
+      `${leaveOutText}: refcheck batch cancel ${batchId} --row ${row}`,
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
@@ -284,12 +284,12 @@ function heldAnswers({ rowText, heldFor }: FirstHeld): [order: string, leaveOut:
  * Returns the failure of a run. It is not shown as an error if only held rows are left that the user decided to
  * postpone.
  */
-export function withoutPostponed(
+export function markPostponedAsUserChoice(
   failure: RefcheckError | undefined,
   { total, accepted, invalid, cancelled, dropped, held }: BatchCounts,
-  { count, leftOut }: ConflictCounts['ordered'],
+  { count, cancelledCount }: ConflictCounts['orderedBefore'],
 ): RefcheckError | undefined {
-  const isOnlyHeldLeft = accepted + count + invalid + cancelled - leftOut + dropped + held === total
+  const isOnlyHeldLeft = accepted + count + invalid + cancelled - cancelledCount + dropped + held === total
   return failure?.code === 'incomplete' && isOnlyHeldLeft
     ? new IncompleteError(failure.message, { isUserChoice: true })
     : failure
@@ -314,10 +314,10 @@ export interface ConflictCounts {
   /** Duplicates of rows that are pending or in flight in another batch. */
   waiting: ConflictCounts['unknown']
   /** Rows whose order was accepted before, and when the first and the last of these orders were sent. */
-  ordered: {
+  orderedBefore: {
     count: number
     /** The number of these rows that are `cancelled`: the user left out a second order, and the first one remains. */
-    leftOut: number
+    cancelledCount: number
     /** The number of held rows that would repeat an order of the last 7 days. They are not part of `count`. */
     orderedAgain: number
     /**
@@ -326,11 +326,11 @@ export interface ConflictCounts {
      */
     repeats: { ordered: number; all: number }
     /** The number of people, also of those in `orderedAgain`, whose request is finished, as it was last read. */
-    finished: number
+    finishedCount: number
     /** The number of these requests that ended without a result, by status. */
-    failed: Partial<Record<FailedStatus, number>>
-    first: number | undefined
-    last: number | undefined
+    failedByStatus: Partial<Record<FailedStatus, number>>
+    firstSentAt: number | undefined
+    lastSentAt: number | undefined
   }
   /** The number of held rows by the reason of the hold. */
   held: Partial<Record<ConflictReason, number>>
@@ -340,7 +340,7 @@ export interface ConflictCounts {
 type FailedStatus = 'CANCELLED' | 'ERROR'
 
 export function countFailed(
-  failed: ConflictCounts['ordered']['failed'],
+  failed: ConflictCounts['orderedBefore']['failedByStatus'],
   status: string | undefined,
   count = 1,
 ): void {
@@ -352,15 +352,15 @@ export function noConflicts(): ConflictCounts {
   return {
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 0, batchId: undefined },
-    ordered: {
+    orderedBefore: {
       count: 0,
-      leftOut: 0,
+      cancelledCount: 0,
       orderedAgain: 0,
       repeats: { ordered: 0, all: 0 },
-      finished: 0,
-      failed: {},
-      first: undefined,
-      last: undefined,
+      finishedCount: 0,
+      failedByStatus: {},
+      firstSentAt: undefined,
+      lastSentAt: undefined,
     },
     held: {},
   }
@@ -393,26 +393,26 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
   for (const group of groups) {
     const { heldFor, isCancelled = 0, state, requestStatus, batchId, count, repeats = 0, first, last } = group
     if (isCancelled === 1 && state !== 'accepted') continue
-    if (heldFor === undefined) conflicts.ordered.repeats.all += repeats
+    if (heldFor === undefined) conflicts.orderedBefore.repeats.all += repeats
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
       if (heldFor === 'recent') {
-        conflicts.ordered.orderedAgain += count
-        conflicts.ordered.finished += isUnfinished(requestStatus) ? 0 : count
+        conflicts.orderedBefore.orderedAgain += count
+        conflicts.orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count
       }
     } else if (state === 'unknown' || state === 'dropped') {
       conflicts.unknown = { count: conflicts.unknown.count + count, batchId }
     } else if (state === 'accepted') {
-      const { ordered } = conflicts
-      ordered.count += count
-      ordered.leftOut += isCancelled * count
-      ordered.repeats.ordered += repeats
-      ordered.finished += isUnfinished(requestStatus) ? 0 : count - repeats
-      countFailed(ordered.failed, requestStatus, count - repeats)
+      const { orderedBefore } = conflicts
+      orderedBefore.count += count
+      orderedBefore.cancelledCount += isCancelled * count
+      orderedBefore.repeats.ordered += repeats
+      orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count - repeats
+      countFailed(orderedBefore.failedByStatus, requestStatus, count - repeats)
       // The order of the same batch is not an earlier one.
       if (batchId === ownBatchId) continue
-      if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
-      if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)
+      if (first !== undefined) orderedBefore.firstSentAt = Math.min(orderedBefore.firstSentAt ?? first, first)
+      if (last !== undefined) orderedBefore.lastSentAt = Math.max(orderedBefore.lastSentAt ?? last, last)
     } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending')) {
       conflicts.waiting = { count: conflicts.waiting.count + count, batchId }
     }

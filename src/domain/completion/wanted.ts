@@ -22,11 +22,11 @@ export interface CompletedCommand {
 export interface Completion {
   value: string
   /** A description, for shells that show one. */
-  about: string
+  description: string
 }
 
 /** Values that have to be read from this machine. */
-export type LiveKind =
+export type ValueSource =
   | 'package'
   | 'profile'
   | 'batch'
@@ -43,17 +43,17 @@ interface Candidates {
   candidates: Completion[]
 }
 
-/** The kind of word that is completed at the cursor. */
-type Wanted =
+/** What completes the word at the cursor: fixed candidates, paths, or values that are read from this machine. */
+type CompletionTarget =
   | Candidates
   | { kind: 'files' | 'folders' }
   /** `prefix` precedes each value, such as `--package=`. */
-  | { kind: 'live'; source: LiveKind; prefix: string }
+  | { kind: 'live'; source: ValueSource; prefix: string }
 
 const noCandidates: Candidates = { kind: 'candidates', candidates: [] }
 
 /** Sources of values by the names of arguments and flags. Flags that take a file are recognised by their help text. */
-const liveNames: Readonly<Record<string, LiveKind>> = {
+const sourceByName: Readonly<Record<string, ValueSource>> = {
   package: 'package',
   package_id: 'package',
   'packages list --id': 'package',
@@ -81,18 +81,18 @@ const valuesOfFlags: Readonly<Record<string, readonly string[]>> = {
   'batch rows --state': submissionStates,
   'batch export --state': submissionStates,
 }
-const fileArguments = new Set(['file', 'from', 'to'])
+const fileArgumentNames = new Set(['file', 'from', 'to'])
 
 /**
  * Returns what may follow `words`, which are the complete words after the program's name. `current` is the incomplete
  * word, and all candidates begin with it. `pages` are names of help pages.
  */
-export function findWanted(
+export function findCompletionTarget(
   commands: Readonly<Record<string, CompletedCommand>>,
   words: readonly string[],
   current: string,
   pages: readonly string[] = [],
-): Wanted {
+): CompletionTarget {
   const isHelp = words[0] === 'help'
   const commandWords = isHelp ? words.slice(1) : words
   if (isHelp && commandWords.length === 0) {
@@ -110,7 +110,7 @@ export function findWanted(
   const name = id.replaceAll(':', ' ')
   const argumentWords = commandWords.slice(name.split(' ').length)
   const subcommands = argumentWords.length === 0 ? nextWords(commands, commandWords, current) : noCandidates
-  const argumentValues = wantedIn(command, name, argumentWords, current)
+  const argumentValues = targetInCommand(command, name, argumentWords, current)
   if (subcommands.kind !== 'candidates' || subcommands.candidates.length === 0) return argumentValues
   return argumentValues.kind === 'candidates'
     ? { kind: 'candidates', candidates: [...subcommands.candidates, ...argumentValues.candidates] }
@@ -119,11 +119,11 @@ export function findWanted(
 
 /** Returns the value of `--profile` among the words. */
 export function findProfile(words: readonly string[]): string | undefined {
-  const at = words.lastIndexOf('--profile')
-  return at === -1 ? words.findLast((word) => word.startsWith('--profile='))?.slice(10) : words[at + 1]
+  const index = words.lastIndexOf('--profile')
+  return index === -1 ? words.findLast((word) => word.startsWith('--profile='))?.slice(10) : words[index + 1]
 }
 
-/** Returns the longest command that the words begin with. */
+/** Returns the id of the longest command with which the words begin. */
 function findCommand(commands: Readonly<Record<string, CompletedCommand>>, words: readonly string[]) {
   return [3, 2, 1]
     .filter((length) => length <= words.length)
@@ -146,17 +146,20 @@ function nextWords(
       summaryByWord.set(word, below.length === 0 ? summary : '')
     }
   }
-  return { kind: 'candidates', candidates: [...summaryByWord].map(([value, about]) => ({ value, about })) }
+  return {
+    kind: 'candidates',
+    candidates: [...summaryByWord].map(([value, description]) => ({ value, description })),
+  }
 }
 
 type Flag = CompletedCommand['flags'][string]
 
-function wantedIn(
+function targetInCommand(
   command: CompletedCommand,
   name: string,
   argumentWords: readonly string[],
   current: string,
-): Wanted {
+): CompletionTarget {
   const flags = Object.values(command.flags)
   const flagOf = (word: string): Flag | undefined => flags.find((each) => word === `--${each.name}`)
   const lastWord = argumentWords.at(-1)
@@ -167,53 +170,53 @@ function wantedIn(
     const flag = flagOf(flagName)
     return flag?.type === 'option' ? valueOf(flag, name, `${flagName}=`, text) : noCandidates
   }
-  const unused = flags.filter(
+  const unusedFlags = flags.filter(
     (flag) =>
       flag.multiple === true || !argumentWords.some((word) => word.split('=')[0] === `--${flag.name}`),
   )
-  const flagCandidates = unused
+  const flagCandidates = unusedFlags
     .filter((flag) => `--${flag.name}`.startsWith(current))
-    .map((flag) => ({ value: `--${flag.name}`, about: flag.summary ?? '' }))
+    .map((flag) => ({ value: `--${flag.name}`, description: flag.summary ?? '' }))
   if (current.startsWith('-')) return { kind: 'candidates', candidates: flagCandidates }
   const argument = argumentAt(command, argumentWords, flagOf)
   if (argument === undefined) return { kind: 'candidates', candidates: flagCandidates }
   const [argName, { options }] = argument
   if (options !== undefined) return matchingOptions(options, '', current)
-  const liveKind = liveNames[`${name} ${argName}`] ?? liveNames[argName]
-  if (liveKind !== undefined && !isOtherId(name, argName))
-    return { kind: 'live', source: liveKind, prefix: '' }
-  return fileArguments.has(argName) ? { kind: 'files' } : noCandidates
+  const valueSource = sourceByName[`${name} ${argName}`] ?? sourceByName[argName]
+  if (valueSource !== undefined && !isOtherId(name, argName))
+    return { kind: 'live', source: valueSource, prefix: '' }
+  return fileArgumentNames.has(argName) ? { kind: 'files' } : noCandidates
 }
 
-/** An argument `id` is the id of an event only in the topic `webhook events`. */
+/** Whether an argument `id` is not the id of an event, as in all topics except `webhook events`. */
 const isOtherId = (name: string, argument: string): boolean =>
   argument === 'id' && !name.startsWith('webhook events')
 
 /** Returns the argument that is typed next, by the number of arguments before it. */
 function argumentAt(
   { args }: CompletedCommand,
-  rest: readonly string[],
+  argumentWords: readonly string[],
   flagOf: (word: string) => Flag | undefined,
 ): [string, CompletedCommand['args'][string]] | undefined {
-  const givenCount = rest.filter(
-    (word, at) => !word.startsWith('-') && flagOf(rest[at - 1] ?? '')?.type !== 'option',
+  const givenCount = argumentWords.filter(
+    (word, at) => !word.startsWith('-') && flagOf(argumentWords[at - 1] ?? '')?.type !== 'option',
   ).length
   const entries = Object.entries(args)
   const lastArgument = entries.at(-1)
   return entries[givenCount] ?? (lastArgument?.[1].multiple === true ? lastArgument : undefined)
 }
 
-function valueOf(flag: Flag, command: string, prefix: string, current: string): Wanted {
+function valueOf(flag: Flag, command: string, prefix: string, current: string): CompletionTarget {
   if (flag.options !== undefined) return matchingOptions(flag.options, prefix, current)
   const flagValues = valuesOfFlags[`${command} --${flag.name}`]
   if (flagValues !== undefined) {
     // Each state of a list of states is completed separately.
-    const finished = flag.name === 'state' ? current.slice(0, current.lastIndexOf(',') + 1) : ''
-    return matchingOptions(flagValues, `${prefix}${finished}`, current.slice(finished.length))
+    const finishedStates = flag.name === 'state' ? current.slice(0, current.lastIndexOf(',') + 1) : ''
+    return matchingOptions(flagValues, `${prefix}${finishedStates}`, current.slice(finishedStates.length))
   }
-  const liveKind =
-    liveNames[`${command} --${flag.name}`] ?? (flag.name === 'id' ? undefined : liveNames[flag.name])
-  if (liveKind !== undefined) return { kind: 'live', source: liveKind, prefix }
+  const valueSource =
+    sourceByName[`${command} --${flag.name}`] ?? (flag.name === 'id' ? undefined : sourceByName[flag.name])
+  if (valueSource !== undefined) return { kind: 'live', source: valueSource, prefix }
   const [value = ''] = [flag.helpValue ?? ''].flat()
   if (/\bFILE\b/.test(value)) return { kind: 'files' }
   return /\bDIR\b/.test(value) ? { kind: 'folders' } : noCandidates
@@ -223,6 +226,6 @@ function matchingOptions(options: readonly string[], prefix: string, current: st
   const matching = options.filter((option) => option.startsWith(current))
   return {
     kind: 'candidates',
-    candidates: matching.map((value) => ({ value: `${prefix}${value}`, about: '' })),
+    candidates: matching.map((value) => ({ value: `${prefix}${value}`, description: '' })),
   }
 }

@@ -56,7 +56,7 @@ function addField(
   const split = splitField(flag, checks)
   if (split === undefined) {
     const part = splitPart(flag, checks)
-    return part === undefined ? unknownName(flag, checks) : addPart(part, entries)
+    return part === undefined ? unknownNameProblem(flag, checks) : addPart(part, entries)
   }
   const { check, name, text } = split
   const { code } = check
@@ -64,7 +64,7 @@ function addField(
   const fields = fieldsOfCheck(entries, code)
   if (Object.hasOwn(fields, name)) return { ...position, problem: 'is given twice' }
   const definition = check.fields[name]
-  if (definition === undefined) return unknownName(flag, checks)
+  if (definition === undefined) return unknownNameProblem(flag, checks)
   const readValue = definition.type === 'array' ? listValue : readFieldText
   const { value, problem } = readValue(definition, text)
   if (problem !== undefined) return { ...position, problem }
@@ -72,7 +72,7 @@ function addField(
   return undefined
 }
 
-interface Part {
+interface ObjectPart {
   code: string
   name: string
   path: string[]
@@ -80,25 +80,27 @@ interface Part {
 }
 
 /** Splits `code.name.part=value`. The longest matching name of an object wins. Undefined if no object matches. */
-function splitPart(flag: string, checks: readonly CheckInformation[]): Part | undefined {
-  const equals = flag.indexOf('=')
-  const key = flag.slice(0, Math.max(0, equals))
-  const groups = checks.flatMap(({ code, fields }) =>
+function splitPart(flag: string, checks: readonly CheckInformation[]): ObjectPart | undefined {
+  const equalsIndex = flag.indexOf('=')
+  const key = flag.slice(0, Math.max(0, equalsIndex))
+  const objectFields = checks.flatMap(({ code, fields }) =>
     Object.entries(fields).flatMap(([name, { type }]) =>
       type === 'object' && key.startsWith(`${code}.${name}.`) ? [{ code, name }] : [],
     ),
   )
-  const [group] = groups.sort((a, b) => b.code.length + b.name.length - a.code.length - a.name.length)
-  if (group === undefined) return undefined
-  const path = key.slice(group.code.length + group.name.length + 2).split('.')
-  return path.includes('') ? undefined : { ...group, path, text: flag.slice(equals + 1) }
+  const [objectField] = objectFields.sort(
+    (a, b) => b.code.length + b.name.length - a.code.length - a.name.length,
+  )
+  if (objectField === undefined) return undefined
+  const path = key.slice(objectField.code.length + objectField.name.length + 2).split('.')
+  return path.includes('') ? undefined : { ...objectField, path, text: flag.slice(equalsIndex + 1) }
 }
 
 /**
  * Adds a part to its object, as a column with the same name does in a batch file. Returns the problem if it cannot.
  */
 function addPart(
-  { code, name, path, text }: Part,
+  { code, name, path, text }: ObjectPart,
   entries: Map<string, AdditionalInformation>,
 ): Problem | undefined {
   const fields = fieldsOfCheck(entries, code)
@@ -123,13 +125,17 @@ function splitField(flag: string, checks: readonly CheckInformation[]) {
   const byLength = checks.toSorted((a, b) => b.code.length - a.code.length)
   // The limit avoids a search of the schema for each `=` of a long value.
   const maxColumnLength = columnsOf(checks).reduce((length, column) => Math.max(length, column.length), 0)
-  for (let equals = flag.indexOf('='); equals !== -1; equals = flag.indexOf('=', equals + 1)) {
-    const key = flag.slice(0, equals)
+  for (
+    let equalsIndex = flag.indexOf('=');
+    equalsIndex !== -1;
+    equalsIndex = flag.indexOf('=', equalsIndex + 1)
+  ) {
+    const key = flag.slice(0, equalsIndex)
     if (key.length > maxColumnLength) return undefined
     for (const check of byLength) {
       const name = key.slice(check.code.length + 1)
       if (key.startsWith(`${check.code}.`) && Object.hasOwn(check.fields, name)) {
-        return { check, name, text: flag.slice(equals + 1) }
+        return { check, name, text: flag.slice(equalsIndex + 1) }
       }
     }
   }
@@ -140,11 +146,11 @@ function columnsOf(checks: readonly CheckInformation[]): string[] {
   return checks.flatMap(({ code, fields }) => Object.keys(fields).map((name) => `${code}.${name}`))
 }
 
-function unknownName(flag: string, checks: readonly CheckInformation[]): Problem {
-  const equals = flag.indexOf('=')
-  if (equals === -1)
+function unknownNameProblem(flag: string, checks: readonly CheckInformation[]): Problem {
+  const equalsIndex = flag.indexOf('=')
+  if (equalsIndex === -1)
     return { path: '--field', value: formatForMessage(flag), problem: 'has no =; give code.name=value' }
-  const key = flag.slice(0, equals)
+  const key = flag.slice(0, equalsIndex)
   const columns = columnsOf(checks)
   const check = checks.find(({ code }) => key.startsWith(`${code}.`))
   const position = { path: '--field', value: formatForMessage(key) }
@@ -153,14 +159,14 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
     const problem = `is not a field of the check "${check.code}"; it takes ${names.join(', ')}`
     return { ...position, problem, suggestion: findNearestWord(key, columns) }
   }
-  const dot = key.indexOf('.')
-  if (dot === -1) {
+  const dotIndex = key.indexOf('.')
+  if (dotIndex === -1) {
     const suggestion = columns.find((column) => column.endsWith(`.${key}`)) ?? findNearestWord(key, columns)
     return { ...position, problem: 'has no check code before it; give code.name=value', suggestion }
   }
-  const code = key.slice(0, dot)
+  const code = key.slice(0, dotIndex)
   const { problem, suggestion } = unknownCode(code, checks)
-  const withKnownCode = suggestion === undefined ? undefined : `${suggestion}${key.slice(dot)}`
+  const withKnownCode = suggestion === undefined ? undefined : `${suggestion}${key.slice(dotIndex)}`
   return {
     path: '--field',
     value: formatForMessage(code),
@@ -191,7 +197,7 @@ const maxFlagsLength = 100_000
  */
 export function commandLine(body: RequestBody, schema: PackageSchema, flags: readonly string[] = []): string {
   const command = ['refcheck', 'request', 'create']
-  if (hasSameAnswers(body, schema)) {
+  if (canFlagsExpress(body, schema)) {
     const { recipient, package_id } = body
     const values = [
       ...recipientFlags.flatMap(([flag, name]) => [flag, recipient[name]]),
@@ -219,7 +225,7 @@ export function unfinishedLine(
     const value = recipient[name]
     return value === undefined ? [] : [flag, value]
   })
-  if (recipientValues.length === 0 || !hasSameAnswers(draft, schema)) return undefined
+  if (recipientValues.length === 0 || !canFlagsExpress(draft, schema)) return undefined
   const fields = fieldsOf(draft).flatMap((field) => ['--field', field])
   const values = ['--package', String(package_id), ...recipientValues, ...fields]
   return ['refcheck', 'request', 'create', ...values, ...flags].map(shellWord).join(' ')
@@ -237,9 +243,10 @@ function flagText(value: FieldValue): string {
 }
 
 /**
- * Whether reading the flags of a body gives the same body. A value that begins with a dash could be read as a flag.
+ * Whether flags can express a body: reading them gives the same body. A value that begins with a dash could be read as a
+ * flag.
  */
-function hasSameAnswers(body: DraftBody, schema: PackageSchema): boolean {
+function canFlagsExpress(body: DraftBody, schema: PackageSchema): boolean {
   const fields = fieldsOf(body)
   const values = [...Object.values(body.recipient), ...fields]
   if (values.some((value) => value.startsWith('-') || unprintable.test(value))) return false

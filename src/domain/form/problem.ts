@@ -16,7 +16,7 @@ export interface Problem {
   /** The name of the field in a batch file: `phone`, `ncc_acic.licence_number`. */
   column?: string | undefined
   /** The text that replaces `problem` if the values are given as flags. */
-  ofFlag?: string | undefined
+  flagProblem?: string | undefined
 }
 
 /** How the values were given, which determines the names of fields: `--phone` or `recipient.phone`. */
@@ -48,10 +48,10 @@ function jsonText(value: unknown): string {
 
 /** Describes a problem: `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
 export function problemText(details: Problem, naming: FieldNaming = 'json'): string {
-  const { value, problem, ofFlag = problem, suggestion } = details
+  const { value, problem, flagProblem = problem, suggestion } = details
   const fieldName = problemFieldName(details, naming)
   const suggestionText = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
-  if (value === undefined && naming === 'flags') return `${fieldName} ${ofFlag}${suggestionText}`
+  if (value === undefined && naming === 'flags') return `${fieldName} ${flagProblem}${suggestionText}`
   const valueText = value === undefined ? '' : ` "${value}"`
   return `${fieldName}:${valueText} ${problem}${suggestionText}`
 }

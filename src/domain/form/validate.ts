@@ -38,8 +38,8 @@ export function validateBody(input: unknown, schema: PackageSchema) {
 
 /** Checks a part of a body: values may be missing, but none may be invalid. */
 export function validateDraft(input: unknown, schema: PackageSchema) {
-  const { draft, changes, problems, missing } = readOrder(input, schema)
-  const otherProblems = problems.filter((problem) => !missing.has(problem))
+  const { draft, changes, problems, missingValueProblems } = readOrder(input, schema)
+  const otherProblems = problems.filter((problem) => !missingValueProblems.has(problem))
   return otherProblems.length > 0 ? { problems: otherProblems } : { draft, changes }
 }
 
@@ -48,21 +48,21 @@ interface Findings {
   changes: Change[]
   problems: Problem[]
   /** The problems that only report a missing value. */
-  missing: Set<Problem>
+  missingValueProblems: Set<Problem>
 }
 
-function addMissing({ problems, missing }: Findings, problem: Problem): void {
+function addMissing({ problems, missingValueProblems: missing }: Findings, problem: Problem): void {
   problems.push(problem)
   missing.add(problem)
 }
 
-/** Names from outside the program, in an object without a prototype, so that `__proto__` is an ordinary name. */
-type Names = Readonly<Record<string, unknown>>
+/** The fields of an object from outside the program. It has no prototype, so that `__proto__` is an ordinary name. */
+type FieldsByName = Readonly<Record<string, unknown>>
 
 function readOrder(input: unknown, schema: PackageSchema): Findings {
   const draft: DraftBody = { package_id: schema.id, recipient: {} }
-  const findings: Findings = { draft, changes: [], problems: [], missing: new Set() }
-  const body = namesOf(input, 'the body', findings)
+  const findings: Findings = { draft, changes: [], problems: [], missingValueProblems: new Set() }
+  const body = readObject(input, 'the body', findings)
   if (body === undefined) return findings
   const knownNames = ['package_id', 'recipient', 'additional_information']
   for (const name of Object.keys(body).filter((given) => !knownNames.includes(given))) {
@@ -88,7 +88,7 @@ function checkPackageId(id: unknown, schema: PackageSchema, findings: Findings):
 }
 
 function checkRecipient(input: unknown, findings: Findings): void {
-  const recipient = namesOf(input === undefined ? {} : input, 'recipient', findings)
+  const recipient = readObject(input === undefined ? {} : input, 'recipient', findings)
   if (recipient === undefined) return
   const { draft, changes, problems } = findings
   for (const name of Object.keys(recipient).filter((given) => !isRecipientField(given))) {
@@ -140,7 +140,7 @@ function checkInformation(input: unknown, schema: PackageSchema, findings: Findi
       addMissing(findings, {
         path,
         problem,
-        ofFlag: requiredProblem(definition),
+        flagProblem: requiredProblem(definition),
         column: `${check.code}.${name}`,
       })
     }
@@ -162,7 +162,7 @@ function checkEntry(
   const { index, checks, firstIndexByCode } = position
   const { problems } = findings
   const entryPath = `additional_information[${index}]`
-  const entry = namesOf(raw, entryPath, findings)
+  const entry = readObject(raw, entryPath, findings)
   if (entry === undefined) return undefined
   for (const name of Object.keys(entry).filter((given) => given !== 'code' && given !== 'fields')) {
     problems.push(
@@ -199,13 +199,13 @@ function checkEntry(
     addMissing(findings, { path: `${entryPath}.fields`, problem })
     return undefined
   }
-  const fields = namesOf(entry['fields'], `${entryPath}.fields`, findings)
+  const fields = readObject(entry['fields'], `${entryPath}.fields`, findings)
   if (fields === undefined || check === undefined) return undefined
   return { code, fields: checkFields(fields, check, `${entryPath}.fields`, findings) }
 }
 
 function checkFields(
-  fields: Names,
+  fields: FieldsByName,
   check: CheckInformation,
   fieldsPath: string,
   findings: Findings,
@@ -236,7 +236,7 @@ function checkFields(
     addMissing(findings, {
       path: `${fieldsPath}.${name}`,
       problem: 'is required',
-      ofFlag: requiredProblem(definition),
+      flagProblem: requiredProblem(definition),
       column: `${check.code}.${name}`,
     })
   }
@@ -273,7 +273,7 @@ function unknownField(
 }
 
 /** Returns a copy of a JSON object without a prototype. For any other value, adds a problem. */
-function namesOf(input: unknown, path: string, { problems }: Findings): Names | undefined {
+function readObject(input: unknown, path: string, { problems }: Findings): FieldsByName | undefined {
   if (isJsonObject(input)) return bareObject(Object.entries(input))
   problems.push({ path, value: formatForMessage(input), problem: 'is not an object' })
   return undefined

@@ -45,13 +45,14 @@ interface WindowBook extends QuotaWindow {
 export type CallKind = 'create' | 'poll'
 
 const partsPerWindow = 100
-/** How late a call may arrive after it was counted: a sixtieth of the window, and at most ten seconds. */
+/** The time after which a counted call may still arrive: a sixtieth of the window, and at most ten seconds. */
 const maxLateness = { shareOfWindow: 1 / 60, maxMs: 10_000 }
 /** The longest wait that a 429 can mean. A longer one is caused by a change of the clock. */
 const maxWaitMs = 3_660_000
 /** The share of a window that polls leave free: `busy` while creates are made, and `idle` otherwise. */
 const pollReserve = { busy: 0.5, idle: 0.05 }
-const lockWaitMs = 60_000
+/** For this time after a create, creates count as being made. */
+const recentCreateMs = 60_000
 /** Shares of the longest window: the number of polls in a burst, and the number in its length after that. */
 const pollShares = { burst: 0.2, rate: 0.75 }
 /** The time for which calls are spaced after a 429, and the maximum interval between two calls. */
@@ -96,8 +97,8 @@ export function claimCall(
   now: number,
 ): { state: QuotaBook; waitMs: number } {
   const book = withoutExpired(previous, now)
-  const isBusy = book.lastCreateAt > 0 && now - book.lastCreateAt < lockWaitMs
-  const reserved = kind === 'create' ? 0 : isBusy ? pollReserve.busy : pollReserve.idle
+  const hasRecentCreate = book.lastCreateAt > 0 && now - book.lastCreateAt < recentCreateMs
+  const reserved = kind === 'create' ? 0 : hasRecentCreate ? pollReserve.busy : pollReserve.idle
   const waits = book.windows.map((window) => waitForRoom(window, Math.floor(window.calls * reserved), now))
   if (kind === 'poll') waits.push(book.createWaitsUntil - now, pollWait(book, now))
   const waitMs = Math.ceil(Math.max(0, book.notBefore - now, spacingWait(book, now), ...waits))
@@ -162,8 +163,8 @@ export function quotaStatus(previous: QuotaBook, now: number) {
 
 /** Returns the book at `now` without expired calls. If the clock was set back, no call is delayed by it. */
 function withoutExpired(book: QuotaBook, now: number): QuotaBook {
-  const isSetBack = book.learntAt > now
-  const notBefore = isSetBack ? now + book.notBefore - book.learntAt : book.notBefore
+  const isClockSetBack = book.learntAt > now
+  const notBefore = isClockSetBack ? now + book.notBefore - book.learntAt : book.notBefore
   return {
     notBefore: Math.min(notBefore, now + maxWaitMs),
     learntAt: Math.min(book.learntAt, now),
@@ -177,14 +178,14 @@ function withoutExpired(book: QuotaBook, now: number): QuotaBook {
 
 function windowWithoutExpired(window: WindowBook, now: number): WindowBook {
   const { learntAt, end } = window
-  const latest = partAt(window, now)
+  const currentPart = partAt(window, now)
   const recent = window.parts.filter(([part]) => partExpiry(window, part) > now)
   const parts =
-    (recent.at(-1)?.[0] ?? 0) > latest
-      ? mergeParts(recent.map(([part, calls]) => [Math.min(part, latest), calls]))
+    (recent.at(-1)?.[0] ?? 0) > currentPart
+      ? mergeParts(recent.map(([part, calls]) => [Math.min(part, currentPart), calls]))
       : recent
-  const isSetBack = end !== null && learntAt !== null && learntAt > now
-  const phase = isSetBack ? { end: now + end - learntAt, learntAt: now } : { end, learntAt }
+  const isClockSetBack = end !== null && learntAt !== null && learntAt > now
+  const phase = isClockSetBack ? { end: now + end - learntAt, learntAt: now } : { end, learntAt }
   return { ...window, ...phase, parts }
 }
 
@@ -256,14 +257,14 @@ function withCounted(book: QuotaBook, calls: number, kind: CallKind | undefined,
 function breachedWindow(book: QuotaBook, seconds: number, now: number): WindowBook | undefined {
   const end = now + seconds * 1000
   const likelihood = (window: WindowBook): number =>
-    usedIn(window, now) / window.calls + (isLearntBefore(window, end) ? 0.5 : 0)
+    usedIn(window, now) / window.calls + (matchesKnownEnd(window, end) ? 0.5 : 0)
   // One second is tolerated, because a clock may be off or a second may be rounded up.
   const longEnough = book.windows.filter((window) => window.seconds + 1 >= seconds)
   return longEnough.sort((a, b) => likelihood(b) - likelihood(a) || a.seconds - b.seconds)[0]
 }
 
 /** Whether `end` is a whole number of windows after the end that was known before. */
-function isLearntBefore(window: WindowBook, end: number): boolean {
+function matchesKnownEnd(window: WindowBook, end: number): boolean {
   if (window.end === null) return false
   const length = window.seconds * 1000
   const phaseError = Math.abs(end - window.end) % length

@@ -92,19 +92,19 @@ export function parsePostgresServer(url: string): ParsedServer {
   const user = decodePart(parts['user'] ?? '')
   const database = decodePart(parts['database'] ?? '')
   const password = parts['password'] === undefined ? undefined : decodePart(parts['password'])
-  const given = parseParameters(parts['parameters'] ?? '')
-  if (user === undefined || database === undefined || given === undefined) return { why: encodingHint }
-  if ('why' in given) return given
+  const parameters = parseParameters(parts['parameters'] ?? '')
+  if (user === undefined || database === undefined || parameters === undefined) return { why: encodingHint }
+  if ('why' in parameters) return parameters
   if (parts['password'] !== undefined && password === undefined) return { why: encodingHint }
   if (user === '') return { why: `${expectedForm}: the user is missing` }
   if (database === '') return { why: `${expectedForm}: the database is missing` }
-  const host = given.host ?? (parts['host'] ?? '').replace(/^\[(.*)\]$/, '$1')
+  const host = parameters.host ?? (parts['host'] ?? '').replace(/^\[(.*)\]$/, '$1')
   if (host === '') return { why: `${expectedForm}: the host is missing` }
   const port = Number(parts['port'] ?? 5432)
   if (port < 1 || port > 65_535) return { why: `${expectedForm}: a port is a number from 1 to 65535` }
-  const tls = tlsOf(given.sslmode, host)
-  if (tls === undefined) return { why: tlsProblem(given.sslmode, host) }
-  const givenPassword = given.password ?? password
+  const tls = tlsOf(parameters.sslmode, host)
+  if (tls === undefined) return { why: tlsProblem(parameters.sslmode, host) }
+  const givenPassword = parameters.password ?? password
   return {
     server: {
       user,
@@ -113,7 +113,7 @@ export function parsePostgresServer(url: string): ParsedServer {
       port,
       database,
       tls,
-      rootCertificate: given.sslrootcert,
+      rootCertificate: parameters.sslrootcert,
       displayUrl: formatServerUrl({ user, host, port, database }),
     },
   }
@@ -135,23 +135,23 @@ function tlsProblem(mode: string | undefined, host: string): string {
 }
 
 function parseParameters(query: string): Partial<Record<Parameter, string>> | { why: string } | undefined {
-  const found: Partial<Record<Parameter, string>> = {}
+  const parameters: Partial<Record<Parameter, string>> = {}
   for (const pair of query === '' ? [] : query.split('&')) {
     const [name = '', ...rest] = pair.split('=')
     const value = decodePart(rest.join('='))
-    const known = knownParameters.find((each) => each === name)
-    if (known === undefined || found[known] !== undefined) {
+    const knownName = knownParameters.find((each) => each === name)
+    if (knownName === undefined || parameters[knownName] !== undefined) {
       return {
         why: `the PostgreSQL address takes each of ${knownParameters.join(', ')} once, and no other parameter`,
       }
     }
     if (value === undefined) return undefined
-    found[known] = value
+    parameters[knownName] = value
   }
-  if (found.host !== undefined && !found.host.startsWith('/')) {
+  if (parameters.host !== undefined && !parameters.host.startsWith('/')) {
     return { why: 'host in the PostgreSQL address must be the folder of a socket' }
   }
-  return found
+  return parameters
 }
 
 /** Decodes a part of a URL. Undefined if an escape is not UTF-8, or encodes a control character. */
@@ -203,10 +203,10 @@ const unescaped = (field: string | undefined): string | undefined => field?.repl
  */
 export function requireOneName(
   path: string,
-  { names, isMount }: { /** The number of hard links. */ names: number; isMount: boolean },
+  { linkCount, isMount }: { /** The number of hard links. */ linkCount: number; isMount: boolean },
 ): void {
-  if (names > 1) {
-    throw new IoError(`cannot use the store "${path}": the file has ${names} names (hard links)`, {
+  if (linkCount > 1) {
+    throw new IoError(`cannot use the store "${path}": the file has ${linkCount} names (hard links)`, {
       hint: 'Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE',
     })
   }
@@ -218,7 +218,7 @@ export function requireOneName(
 }
 
 /** Returns whether a path is a mount point, according to the text of Linux's /proc/self/mountinfo (proc(5)). */
-export function isAmongMounts(path: string, mountinfo: string): boolean {
+export function isListedMount(path: string, mountinfo: string): boolean {
   // Spaces, tabs, line ends and backslashes are written as octal escapes in this file.
   const decodeOctal = (text: string | undefined): string | undefined =>
     text?.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))

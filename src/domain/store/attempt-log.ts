@@ -93,9 +93,9 @@ export type LogRecord = LogHeader | LogEntry | LogOutcome | LogNote
 export interface ParsedLog {
   records: LogRecord[]
   /** The number of complete lines that were changed after they were written. */
-  damaged: number
+  damagedLineCount: number
   /** The number of bytes up to the end of the last complete line: an incomplete line after it is read again later. */
-  bytes: number
+  parsedBytes: number
 }
 
 /**
@@ -124,13 +124,17 @@ export function formatRecord(record: LogRecord, digest: Digest): string {
 export function parseLog(content: Buffer, digest: Digest): ParsedLog {
   // The length is counted in bytes: a character that was cut off when the disk was full is decoded as another one
   // with more bytes.
-  const parsed: ParsedLog = { records: [], damaged: 0, bytes: content.lastIndexOf(lineEnd) + 1 }
+  const parsed: ParsedLog = {
+    records: [],
+    damagedLineCount: 0,
+    parsedBytes: content.lastIndexOf(lineEnd) + 1,
+  }
   for (const line of content.toString().split('\n')) {
     // A power cut may leave zeros instead of a line that was not flushed.
     if (!line.endsWith(lineEnd) || line.includes('\0')) continue
     const text = contentOf(line)
     const record = withChecksum(text, digest) === line ? recordOf(text) : undefined
-    if (record === undefined) parsed.damaged += 1
+    if (record === undefined) parsed.damagedLineCount += 1
     else parsed.records.push(record)
   }
   return parsed

@@ -106,10 +106,10 @@ export function findReopenStep(
  * too.
  */
 export function mergeRegisters(
-  known: readonly RegisteredLog[],
+  registeredLogs: readonly RegisteredLog[],
   copies: readonly RegisteredLog[],
 ): RegisteredLog[] {
-  const merged = new Map(known.map((log) => [log.id, log]))
+  const merged = new Map(registeredLogs.map((log) => [log.id, log]))
   for (const log of copies) {
     const registered = merged.get(log.id)
     if (registered === undefined || registered.lastAttemptAt < log.lastAttemptAt)
@@ -194,7 +194,8 @@ export interface ExaminedLogs {
   closing: Closing | undefined
   /** Logs of machines that have not compared their attempt log with the store since it was closed. */
   unreported: readonly LogReport[]
-  step: ReopenStep
+  /** The next step to open the store. */
+  reopenStep: ReopenStep
   /** The attempts that were missing and have been recovered, as texts. */
   recovered: readonly string[]
   /** All registered logs. */
@@ -216,7 +217,7 @@ export function listFindings(damage: readonly string[], examined: ExaminedLogs):
 export function unsoundStoreError(
   location: string,
   damage: readonly string[],
-  { closing, unreported, step }: Pick<ExaminedLogs, 'closing' | 'unreported' | 'step'>,
+  { closing, unreported, reopenStep }: Pick<ExaminedLogs, 'closing' | 'unreported' | 'reopenStep'>,
 ): IoError | undefined {
   if (damage.length > 0) {
     return new IoError(`the store "${location}" is damaged: ${damage[0]}`, {
@@ -226,7 +227,7 @@ export function unsoundStoreError(
   if (closing === undefined) return undefined
   if (closing.move !== undefined) return storeMovedError(location, closing.move)
   return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
-    hint: formatNextStep(step, unreported),
+    hint: formatNextStep(reopenStep, unreported),
   })
 }
 

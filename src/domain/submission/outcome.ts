@@ -14,7 +14,7 @@ export type Outcome =
       requestStatus: string
       answerStatus: number
       /** Set if the service mixes up its answers, so that no other row may be sent. */
-      halts?: RefcheckError
+      haltError?: RefcheckError
     }
   /** The service refuses this body; `error` contains the reason and the field that the service named. */
   | { kind: 'rejected'; error: RefcheckError; answerStatus: number }
@@ -35,7 +35,7 @@ export type Outcome =
       offeredId: string | undefined
       answerStatus: number | undefined
       /** Whether the service mixes up its answers, so that no other row may be sent. */
-      halts?: boolean
+      mustHalt?: boolean
     }
 
 type Answered = Extract<CreateAnswer, { kind: 'answered' }>
@@ -80,7 +80,7 @@ export function takenRequestOutcome(
 ): UnknownOutcome {
   const message = `the service answered with request ${requestId}, which is the order of row ${otherRow.row} of batch ${otherRow.batchId} already`
   const error = mixedAnswersError(message, answerStatus)
-  return { ...unknownOutcome(error, message), answerStatus, halts: true }
+  return { ...unknownOutcome(error, message), answerStatus, mustHalt: true }
 }
 
 /**

@@ -37,15 +37,15 @@ const maxComparedLetters = 1000
  */
 export function doNamesAgree(one: string, other: string, budget?: ComparingBudget): boolean {
   if (one === '' || other === '') return true
-  const max = Math.max(one.length, other.length)
+  const maxLength = Math.max(one.length, other.length)
   // At least as many letters differ as one name is longer than the other.
-  if (Math.abs(one.length - other.length) * 3 > max) return false
-  if (max > maxComparedLetters) return true
-  const maxDifferences = Math.floor(max / 3)
+  if (Math.abs(one.length - other.length) * 3 > maxLength) return false
+  if (maxLength > maxComparedLetters) return true
+  const maxDifferences = Math.floor(maxLength / 3)
   const edits = distance(one, other)
   // `distance` counts exchanged neighbours as two edits.
   if (edits <= maxDifferences || edits > 2 * maxDifferences) return edits <= maxDifferences
-  if (budget !== undefined) budget.left -= one.length * other.length
+  if (budget !== undefined) budget.remainingCost -= one.length * other.length
   return countDifferences(one, other) <= maxDifferences
 }
 
@@ -122,7 +122,7 @@ export const maxComparingCost = 500_000_000
 
 /** The remaining cost that may be spent on comparing names; shared by all phones of a file. */
 export interface ComparingBudget {
-  left: number
+  remainingCost: number
 }
 
 interface FoundByPhone {
@@ -154,8 +154,9 @@ export class PhoneSharers {
    * Positions that `find` always returns: people whose names were erased, and the first two people of each kind with
    * different names.
    */
-  readonly #always: number[] = []
-  readonly #kinds = new Map<string, { name: string; isOnly: boolean }>()
+  readonly #alwaysFoundPositions: number[] = []
+  /** For each kind (see `add`), its first name, and whether all of its people have that name. */
+  readonly #kinds = new Map<string, { name: string; hasOneName: boolean }>()
 
   constructor(budget: ComparingBudget) {
     this.#budget = budget
@@ -164,14 +165,15 @@ export class PhoneSharers {
   /** `kind`: the other values that have to be equal for two people to be compared, such as the package. */
   add(position: number, person: Recipient | undefined, kind: string): void {
     if (person === undefined) {
-      this.#always.push(position)
+      this.#alwaysFoundPositions.push(position)
       return
     }
     const name = foldedName(person.first_name)
     const knownKind = this.#kinds.get(kind)
-    if (knownKind === undefined) this.#kinds.set(kind, { name, isOnly: true })
-    if (knownKind === undefined || (knownKind.isOnly && knownKind.name !== name)) this.#always.push(position)
-    if (knownKind !== undefined && knownKind.name !== name) knownKind.isOnly = false
+    if (knownKind === undefined) this.#kinds.set(kind, { name, hasOneName: true })
+    if (knownKind === undefined || (knownKind.hasOneName && knownKind.name !== name))
+      this.#alwaysFoundPositions.push(position)
+    if (knownKind !== undefined && knownKind.name !== name) knownKind.hasOneName = false
     const positions = this.#byName.get(name)
     if (positions !== undefined) {
       positions.push(position)
@@ -187,12 +189,12 @@ export class PhoneSharers {
     const first = foldedName(person.first_name)
     const names = new Set([first, foldedName(person.last_name), ''])
     const isCompared = this.#addSimilar(first, names)
-    const foundPositions = new Set(this.#always)
+    const foundPositions = new Set(this.#alwaysFoundPositions)
     for (const name of names)
       for (const position of this.#byName.get(name) ?? []) foundPositions.add(position)
     return {
       positions: [...foundPositions].sort((a, b) => a - b),
-      uncompared: isCompared ? [] : this.#always,
+      uncompared: isCompared ? [] : this.#alwaysFoundPositions,
     }
   }
 
@@ -200,8 +202,8 @@ export class PhoneSharers {
   #addSimilar(name: string, similar: Set<string>): boolean {
     const budget = this.#budget
     // A name without a letter agrees with every other one.
-    budget.left -= this.#names.length * (name === '' ? 20 : 1)
-    if (budget.left < 0) return false
+    budget.remainingCost -= this.#names.length * (name === '' ? 20 : 1)
+    if (budget.remainingCost < 0) return false
     if (name === '') {
       for (const each of this.#names) similar.add(each)
       return true
@@ -219,11 +221,11 @@ export class PhoneSharers {
       )
         continue
       // Letters are compared 32 at a time; for a name of more than 32, each step costs about ten times as much.
-      budget.left -= 20 + Math.ceil(length / 32) * otherLength * (length > 32 ? 10 : 1)
-      if (budget.left < 0) return false
+      budget.remainingCost -= 20 + Math.ceil(length / 32) * otherLength * (length > 32 ? 10 : 1)
+      if (budget.remainingCost < 0) return false
       const other = this.#names[index] as string
       if (doNamesAgree(name, other, budget)) similar.add(other)
-      if (budget.left < 0) return false
+      if (budget.remainingCost < 0) return false
     }
     return true
   }
@@ -237,7 +239,7 @@ function letterSetOf(name: string): number {
 }
 
 function countBits(bits: number): number {
-  let rest = bits - ((bits >>> 1) & 0x55_55_55_55)
-  rest = (rest & 0x33_33_33_33) + ((rest >>> 2) & 0x33_33_33_33)
-  return Math.imul((rest + (rest >>> 4)) & 0x0f_0f_0f_0f, 0x01_01_01_01) >>> 24
+  let sums = bits - ((bits >>> 1) & 0x55_55_55_55)
+  sums = (sums & 0x33_33_33_33) + ((sums >>> 2) & 0x33_33_33_33)
+  return Math.imul((sums + (sums >>> 4)) & 0x0f_0f_0f_0f, 0x01_01_01_01) >>> 24
 }

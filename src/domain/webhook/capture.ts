@@ -13,7 +13,7 @@ interface Head {
   /** Values by name in lower case. */
   headers: Map<string, string[]>
   /** The offset of the body. */
-  end: number
+  bodyOffset: number
   /** The prefix that `curl -v` adds to each line; empty in a raw capture. */
   prefix: string
 }
@@ -31,29 +31,30 @@ const bodyTitle = /^(?:request |raw )?(?:body|content|payload)(?: \(raw\))?:?$/i
  */
 export function parseCapturedRequest(bytes: Uint8Array): CapturedDelivery {
   refuseUtf16(bytes)
-  const { headers, end, prefix } = readHead(bytes)
-  const rest = prefix === '' ? bytes.subarray(end) : removePrefix(bytes.subarray(end))
+  const { headers, bodyOffset, prefix } = readHead(bytes)
+  const bytesAfterHead =
+    prefix === '' ? bytes.subarray(bodyOffset) : bodyInCurlOutput(bytes.subarray(bodyOffset))
   return {
-    body: extractBody(rest, headers, prefix),
+    body: extractBody(bytesAfterHead, headers, prefix),
     signatures: headers.get(signatureHeader.toLowerCase()) ?? [],
   }
 }
 
 /** Returns the body from the bytes after the head (RFC 9112, 6.3). */
-function extractBody(rest: Uint8Array, headers: Head['headers'], prefix: string): Uint8Array {
+function extractBody(bytesAfterHead: Uint8Array, headers: Head['headers'], prefix: string): Uint8Array {
   if (headers.get('transfer-encoding')?.at(-1)?.toLowerCase().endsWith('chunked') === true) {
     // Some tools save the chunks, others the decoded body.
-    return decodeChunked(rest) ?? requireDecoded(rest)
+    return decodeChunked(bytesAfterHead) ?? requireDecoded(bytesAfterHead)
   }
   const length = contentLength(headers.get('content-length'))
-  if (length === undefined) return rest
-  if (rest.byteLength >= length) return rest.subarray(0, length)
+  if (length === undefined) return bytesAfterHead
+  if (bytesAfterHead.byteLength >= length) return bytesAfterHead.subarray(0, length)
   const hint =
-    prefix !== '' && rest.byteLength === 0
+    prefix !== '' && bytesAfterHead.byteLength === 0
       ? 'The output of curl -v has no body. Give the body as FILE, and the value of X-Service-Signature with --signature.'
       : 'Capture the complete request again. An editor that turns CRLF into LF also shortens a body.'
   throw new InvalidInputError(
-    `the captured body is incomplete: Content-Length is ${length} bytes, but there are ${rest.byteLength}`,
+    `the captured body is incomplete: Content-Length is ${length} bytes, but there are ${bytesAfterHead.byteLength}`,
     { hint },
   )
 }
@@ -62,8 +63,8 @@ function extractBody(rest: Uint8Array, headers: Head['headers'], prefix: string)
  * Returns the body if it starts like JSON: the tool that captured it has then decoded the chunks already. Throws
  * InvalidInputError for damaged chunks.
  */
-function requireDecoded(rest: Uint8Array): Uint8Array {
-  if (rest[0] === 0x7b || rest[0] === 0x5b) return rest
+function requireDecoded(bytesAfterHead: Uint8Array): Uint8Array {
+  if (bytesAfterHead[0] === 0x7b || bytesAfterHead[0] === 0x5b) return bytesAfterHead
   throw new InvalidInputError('the chunks of the captured body are damaged', {
     hint: 'Capture the request again as raw bytes. An editor may have changed its line ends.',
   })
@@ -83,7 +84,8 @@ function readHead(bytes: Uint8Array): Head {
       headers.clear()
       hasRequestLine = true
       // The text of a request bin has empty lines between its parts, and its request line has no version.
-      isRequestBin = !text.includes(' HTTP/') && hasTitles(decodeLatin1(bytes.subarray(offset, maxHeadBytes)))
+      isRequestBin =
+        !text.includes(' HTTP/') && hasHeadersAndBodyTitle(decodeLatin1(bytes.subarray(offset, maxHeadBytes)))
       continue
     }
     if (prefix !== '' && !text.startsWith(prefix)) continue
@@ -92,7 +94,7 @@ function readHead(bytes: Uint8Array): Head {
     const isEnd = isRequestBin
       ? bodyTitle.test(line)
       : line === '' && hasLineEnd && (hasRequestLine || headers.size > 0)
-    if (isEnd) return { headers, end: offset, prefix }
+    if (isEnd) return { headers, bodyOffset: offset, prefix }
     addHeader(headers, line)
   }
   throw new InvalidInputError('the captured request has no empty line between headers and body', {
@@ -100,7 +102,7 @@ function readHead(bytes: Uint8Array): Head {
   })
 }
 
-function hasTitles(text: string): boolean {
+function hasHeadersAndBodyTitle(text: string): boolean {
   const lines = text.split(/\r?\n/)
   const first = lines.findIndex((line) => headersTitle.test(line))
   return first !== -1 && lines.slice(first).some((line) => bodyTitle.test(line))
@@ -143,8 +145,8 @@ function readLine(
  * Returns the body in the output of `curl -v`: up to the next line that curl prints about its own work, and without
  * the prefix `> ` if all lines of the body have it.
  */
-function removePrefix(rest: Uint8Array): Uint8Array {
-  const text = decodeLatin1(rest)
+function bodyInCurlOutput(bytesAfterHead: Uint8Array): Uint8Array {
+  const text = decodeLatin1(bytesAfterHead)
   const curlLine = /^(?:[*<] |[*<]\r?$|[{}] \[\d+ bytes data\])/m.exec(text)
   const body = curlLine === null ? text : text.slice(0, curlLine.index)
   const lines = body.split('\n')

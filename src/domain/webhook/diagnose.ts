@@ -34,20 +34,21 @@ const minCutLength = 16
 export function diagnose(
   delivery: CapturedDelivery,
   secret: string,
-  others: readonly OtherSecret[] = [],
+  otherSecrets: readonly OtherSecret[] = [],
 ): Diagnosis | undefined {
   const signatures = delivery.signatures.map(signatureVariant)
   if (signatures.length === 0) return undefined
-  const hasSeveral = delivery.signatures.length > 1
+  const hasSeveralSignatures = delivery.signatures.length > 1
   const unchanged: BodyVariant = { cause: '', words: '', bytes: delivery.body }
   const secretInUse = { name: '', secret }
-  for (const candidate of [secretInUse, ...others, ...secretVariants(secret)]) {
+  for (const candidate of [secretInUse, ...otherSecrets, ...secretVariants(secret)]) {
     if (candidate.secret.length === 0) continue
     const key = signingKey(candidate.secret)
     for (const body of withVariants(unchanged, candidate === secretInUse)) {
       const expected = sign(body.bytes, key)
       const match = signatures.find(({ hex }) => isMatch(expected, hex))
-      if (match !== undefined) return createDiagnosis(body, candidate, match, { hasSeveral, expected })
+      if (match !== undefined)
+        return createDiagnosis(body, candidate, match, { hasSeveralSignatures, expected })
     }
   }
   return undefined
@@ -69,7 +70,7 @@ function createDiagnosis(
   body: BodyVariant,
   { name }: OtherSecret,
   signature: SignatureVariant,
-  { hasSeveral, expected }: { hasSeveral: boolean; expected: string },
+  { hasSeveralSignatures, expected }: { hasSeveralSignatures: boolean; expected: string },
 ): Diagnosis {
   const isCut = signature.hex.length < expected.length
   const parts = [
@@ -77,14 +78,14 @@ function createDiagnosis(
     body.words,
     signature.words === undefined ? '' : `with its signature ${signature.words}`,
     isCut ? 'with the rest of its signature, which was cut' : '',
-    hasSeveral ? 'with that one signature alone; the service sends one' : '',
+    hasSeveralSignatures ? 'with that one signature alone; the service sends one' : '',
   ].filter((part) => part !== '')
   const causes = [
     name === '' ? '' : 'other_secret',
     body.cause,
     signature.cause ?? '',
     isCut ? 'signature_cut' : '',
-    hasSeveral ? 'signature_repeated' : '',
+    hasSeveralSignatures ? 'signature_repeated' : '',
   ]
   return {
     cause: causes.find((cause) => cause !== '') ?? 'unknown',
@@ -200,8 +201,8 @@ function* decompressedVariants(body: Uint8Array): Generator<BodyVariant> {
 
 function* lineEndVariants(body: Uint8Array): Generator<BodyVariant> {
   const text = decodeLatin1(body)
-  const createLatin1Variant = (cause: string, words: string, bytes: string): BodyVariant =>
-    createVariant(cause, words, Buffer.from(bytes, 'latin1'))
+  const createLatin1Variant = (cause: string, words: string, latin1Text: string): BodyVariant =>
+    createVariant(cause, words, Buffer.from(latin1Text, 'latin1'))
   const lastLineEnd = /\r?\n$/.exec(text)?.[0]
   if (lastLineEnd !== undefined) {
     const words = 'without the newline at its end: an editor, echo or a here-document added it'
@@ -362,9 +363,11 @@ const jsonStyles = [
 function* reformattedVariants(text: string): Generator<BodyVariant> {
   const value = parseJsonOrUndefined(text.trim().replace(/^\uFEFF/, ''))
   if (typeof value !== 'object' || value === null) return
-  for (const [orderText, ordered] of reorderFields(value)) {
+  for (const [orderText, reordered] of reorderFields(value)) {
     for (const [style, indent] of jsonStyles) {
-      const plain = style.startsWith('with') ? formatSpaced(ordered) : JSON.stringify(ordered, null, indent)
+      const plain = style.startsWith('with')
+        ? formatSpaced(reordered)
+        : JSON.stringify(reordered, null, indent)
       for (const [escapingText, escaped] of escapeVariants(plain)) {
         for (const end of ['', '\n']) {
           const body = escaped + end
@@ -385,8 +388,8 @@ function* reorderFields(value: object): Generator<[string, unknown]> {
   const keys = ['event', 'request_id', 'status', 'error_reason']
   // A key that the document does not have comes last.
   const rank = (key: string): number => (keys.indexOf(key) + keys.length + 1) % (keys.length + 1)
-  const inOrder = entries.toSorted(([one], [other]) => rank(one) - rank(other))
-  yield [' with its fields in the order of the document', Object.fromEntries(inOrder)]
+  const inDocumentOrder = entries.toSorted(([one], [other]) => rank(one) - rank(other))
+  yield [' with its fields in the order of the document', Object.fromEntries(inDocumentOrder)]
   const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1))
   yield [' with its fields sorted', Object.fromEntries(sorted)]
 }

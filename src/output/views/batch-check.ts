@@ -58,11 +58,11 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
         ...positionJson(each),
         matches: matchJson(each.conflict, plan),
       })),
-      shared_phones: plan.phones.map((each) => ({
+      shared_phones: plan.phoneSharers.map((each) => ({
         ...positionJson(each),
         like: similarToJson(each.order, plan),
       })),
-      shared_names: plan.names.map((each) => ({
+      shared_names: plan.namesakes.map((each) => ({
         ...positionJson(each),
         ordered_at: new Date(each.orderedAt).toISOString(),
       })),
@@ -319,15 +319,15 @@ const leaveOutLines = (rows: number): string[] =>
 
 /** Returns the rows that are not sent, and the rows that are sent but that the user should look at first. */
 const remarkLines = (
-  { matches, held, phones, names, namesInFile }: Plan,
+  { matches, held, phoneSharers, namesakes, namesakesInFile }: Plan,
   unlikely: readonly UnlikelyValue[],
 ): string[] => [
   ...matchLines(matches),
   ...heldLines(held),
-  ...phoneLines(phones),
-  ...nameLines(names),
-  ...nameInFileLines(namesInFile),
-  ...leaveOutLines(phones.length + names.length + namesInFile.length),
+  ...phoneLines(phoneSharers),
+  ...nameLines(namesakes),
+  ...nameInFileLines(namesakesInFile),
+  ...leaveOutLines(phoneSharers.length + namesakes.length + namesakesInFile.length),
   ...unlikelyLines(unlikely),
 ]
 
@@ -361,7 +361,7 @@ function invalidLines(problems: readonly RowProblem[]): string[] {
 /**
  * Returns the rows with the phone of another person. They are sent, because a couple or an office may share a phone.
  */
-function phoneLines(phones: Plan['phones']): string[] {
+function phoneLines(phones: Plan['phoneSharers']): string[] {
   if (phones.length === 0) return []
   const [has, are] = phones.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
@@ -546,7 +546,7 @@ function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
  * Returns the rows that have only the name in common with an earlier order. They are sent, because names are not
  * unique.
  */
-function nameLines(names: Plan['names']): string[] {
+function nameLines(names: Plan['namesakes']): string[] {
   if (names.length === 0) return []
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
@@ -564,7 +564,7 @@ function nameLines(names: Plan['names']): string[] {
  * Returns the rows that have only the name in common with an earlier row. They are sent, because names are not
  * unique.
  */
-function nameInFileLines(names: Plan['namesInFile']): string[] {
+function nameInFileLines(names: Plan['namesakesInFile']): string[] {
   if (names.length === 0) return []
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [

@@ -1,6 +1,6 @@
 import { formatRow, type BatchCounts } from '../../domain/batch/batch.ts'
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
-import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
+import { describeNearMatch, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import {
@@ -68,7 +68,7 @@ export function resultText(
   const failed = failedText(ordered)
   const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined) {
-    const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: ordered.leftOut }
+    const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: ordered.cancelledCount }
     const others = [sanitize(leftOut ?? ''), othersText(otherCounts, ordered)].filter((each) => each !== '')
     return `${mark}${peopleText(orderedCount, total, file)}${failed}; left out: ${others.join(', ')}`
   }
@@ -101,7 +101,7 @@ export function unfinishedText(name: string, counts: BatchCounts, ordered: Batch
 
 /** Returns `; the request of 1 was CANCELLED`, or '' if no request was cancelled or ended in ERROR. */
 function failedText({
-  failed: { CANCELLED: cancelled = 0, ERROR: error = 0 },
+  failedByStatus: { CANCELLED: cancelled = 0, ERROR: error = 0 },
 }: BatchResult['ordered']): string {
   const requestsOf = (count: number): string =>
     count === 1 ? 'the request of 1' : `the requests of ${count}`
@@ -114,23 +114,23 @@ function failedText({
 /** Returns the counts of the rows that are not ordered, by state. */
 function othersText(
   counts: BatchCounts,
-  { count, leftOut, orderedAgain: reorderedCount, repeats }: BatchResult['ordered'],
+  { count, cancelledCount, orderedAgain: reorderedCount, repeats }: BatchResult['ordered'],
 ): string {
   const rows = rowsText({
     ...counts,
     accepted: 0,
-    duplicate: counts.duplicate - count + leftOut - (repeats.all - repeats.ordered),
+    duplicate: counts.duplicate - count + cancelledCount - (repeats.all - repeats.ordered),
     held: counts.held - reorderedCount,
-    cancelled: counts.cancelled - leftOut,
+    cancelled: counts.cancelled - cancelledCount,
   })
   const reordered = reorderedCount === 0 ? [] : [`${reorderedCount} held, to decide whether to order again`]
   return [...reordered, rows].filter((part) => part !== '').join(', ')
 }
 
 /** Returns `, on 2026-11-20 12:00 +00:00`, or '' if no time is known. */
-function timeText({ first, last }: BatchResult['ordered']): string {
-  if (first === undefined || last === undefined) return ''
-  const [from, to] = [localTime(first), localTime(last)]
+function timeText({ firstSentAt, lastSentAt }: BatchResult['ordered']): string {
+  if (firstSentAt === undefined || lastSentAt === undefined) return ''
+  const [from, to] = [localTime(firstSentAt), localTime(lastSentAt)]
   return from === to ? `, on ${to}` : `, from ${from} to ${to}`
 }
 
@@ -299,12 +299,12 @@ function reconciliationText({ settled, ambiguous, askedRowCount = 0 }: Reconcili
     ...settled.map(
       ({ submission, requestId }) => `${sanitize(formatRow(submission))} was accepted: request ${requestId}`,
     ),
-    ...ambiguous.flatMap(({ submission, near }) =>
+    ...ambiguous.flatMap(({ submission, nearMatches }) =>
       askedRowCount > 0 && submission.state === 'unknown'
         ? []
         : [
             `${sanitize(formatRow(submission))}: no request matches for certain; a person has to decide`,
-            ...near.map((each) => `  ${sanitize(nearText(each))}`),
+            ...nearMatches.map((each) => `  ${sanitize(describeNearMatch(each))}`),
           ],
     ),
   ].join('\n')
@@ -328,7 +328,7 @@ function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
 
 /** Shows the findings of `batch reconcile`. */
 export function reconciledView(found: Reconciliation): View {
-  const { settled, ambiguous, open, reads, secondOrders = [], askedRowCount = 0 } = found
+  const { settled, ambiguous, open, readCount: reads, secondOrders = [], askedRowCount = 0 } = found
   const position = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
     batch_id: batchId,
     row,
@@ -341,10 +341,10 @@ export function reconciledView(found: Reconciliation): View {
         request_id: requestId,
         status,
       })),
-      ambiguous: ambiguous.map(({ submission, requestIds, near }) => ({
+      ambiguous: ambiguous.map(({ submission, requestIds, nearMatches }) => ({
         ...position(submission),
         request_ids: requestIds,
-        requests: near.map(({ requestId, createdAt, differs }) => ({
+        requests: nearMatches.map(({ requestId, createdAt, differs }) => ({
           request_id: requestId,
           created_at: createdAt,
           differs,

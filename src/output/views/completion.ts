@@ -45,7 +45,7 @@ export const completionScriptView = (shell: Shell): View => ({
 export function candidateLines(candidates: readonly Completion[]): string {
   return candidates
     .filter(({ value }) => !/[\p{Cc}\p{Cf}]/u.test(value))
-    .map(({ value, about }) => `${value}\t${sanitize(about).slice(0, 100)}\n`)
+    .map(({ value, description }) => `${value}\t${sanitize(description).slice(0, 100)}\n`)
     .join('')
 }
 

@@ -347,9 +347,9 @@ export class AttemptLog {
       if (size <= this.#offset) return []
       const content = Buffer.alloc(size - this.#offset)
       const bytesRead = readSync(this.#descriptor, content, 0, content.length, this.#offset)
-      const { records, bytes, damaged } = parseLog(content.subarray(0, bytesRead), digest)
-      if (damaged > 0) this.isDamaged = true
-      this.#offset += bytes
+      const { records, parsedBytes, damagedLineCount } = parseLog(content.subarray(0, bytesRead), digest)
+      if (damagedLineCount > 0) this.isDamaged = true
+      this.#offset += parsedBytes
       for (const record of records) this.#applyRecord(record)
       return records
     })

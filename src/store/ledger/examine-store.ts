@@ -206,14 +206,14 @@ export interface ReadLog {
 }
 
 export function readLog(files: AttemptLogFiles, file: LogFile): ReadLog {
-  const { records, damaged } = files.read(file)
+  const { records, damagedLineCount } = files.read(file)
   const outcomes = records.filter((record) => record.kind === 'outcome')
   return {
     file,
     entries: records.filter((record) => record.kind === 'entry'),
     notes: records.filter((record) => record.kind === 'note'),
     outcomes: new Map(outcomes.map((outcome) => [outcome.attemptId, outcome])),
-    isDamaged: damaged > 0,
+    isDamaged: damagedLineCount > 0,
   }
 }
 
@@ -262,7 +262,7 @@ export function* examineStore(
     isReopened: false,
   }
   if (storeState.closing?.move !== undefined)
-    return { ...unchangedResult, closing: storeState.closing, step: 'acceptance' }
+    return { ...unchangedResult, closing: storeState.closing, reopenStep: 'acceptance' }
   const countedLogs = logs.filter(({ file }) => !storeState.ignoredLogs.has(file.header.id))
   const ownLogs = countedLogs.filter(({ file }) => file.header.key === key)
   yield* mergeRegister(ownLogs.flatMap(({ file }) => file.header.register))
@@ -292,7 +292,7 @@ export function* examineStore(
     (yield* haveAllHeads(ownLogs))
   if (isReopened) yield* writeClosing(undefined)
   if (isReopened || (storeState.closing === undefined && reasons.length === 0))
-    return { ...compared, isReopened, closing: undefined, step: 'nothing', logs: yield* readLogs() }
+    return { ...compared, isReopened, closing: undefined, reopenStep: 'nothing', logs: yield* readLogs() }
   const knownClosing: Partial<Closing> = storeState.closing ?? {}
   const { id = newId(), at = now } = knownClosing
   // Attempts that machines have read are missing until a log contains them: an unknown machine may have sent them.
@@ -318,19 +318,26 @@ export function* examineStore(
     yield* updateRows('attempt_logs', { reportedFor: id }, { id: logId })
   const registeredLogs = yield* readLogs()
   const unreported = findUnreportedLogs(closing, registeredLogs)
-  const step = findReopenStep(addLossReason(closing), registeredLogs, {
+  const reopenStep = findReopenStep(addLossReason(closing), registeredLogs, {
     isReplicated: storeState.wasReplicated,
   })
-  if (step !== 'nothing') {
+  if (reopenStep !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
-    return { ...compared, closing: addLossReason(closing), unreported, step, recovered, logs: registeredLogs }
+    return {
+      ...compared,
+      closing: addLossReason(closing),
+      unreported,
+      reopenStep,
+      recovered,
+      logs: registeredLogs,
+    }
   }
   yield* openAgain(storeState, {
     id: newId(),
     known: closing.generations,
     heads: highestNumbers(countedLogs),
   })
-  return { ...compared, closing: undefined, step, logs: registeredLogs }
+  return { ...compared, closing: undefined, reopenStep, logs: registeredLogs }
 }
 
 /** Whether the newest attempt of every account is in one of the logs that are undamaged and not copies. */

@@ -497,7 +497,7 @@ export class StoredCandidates {
   readonly #key: StoreKey
   readonly #batch: Pick<NewFileBatch, 'id' | 'account'>
   readonly #phoneGroups = new Map<string, PhoneGroup>()
-  readonly #budget: ComparingBudget = { left: maxComparingCost }
+  readonly #budget: ComparingBudget = { remainingCost: maxComparingCost }
 
   constructor(key: StoreKey, batch: Pick<NewFileBatch, 'id' | 'account'>) {
     this.#key = key

@@ -229,9 +229,9 @@ export class RollbackDetection {
    */
   async acceptOlder(): Promise<{ held: number }> {
     const { engine, key, clock, random } = this.#parts
-    const { closing, step, unreported } = await this.examine()
+    const { closing, reopenStep, unreported } = await this.examine()
     if (closing === undefined) return { held: 0 }
-    if (closing.move !== undefined || step === 'reports')
+    if (closing.move !== undefined || reopenStep === 'reports')
       throw storeClosedError(engine.location, closing, unreported)
     const registered = await this.#readRegister()
     const logs = this.#readAll(registered)
@@ -253,7 +253,9 @@ export class RollbackDetection {
       const known = state.closing?.generations ?? []
       yield* openAgain(state, { id: random.uuid(), known, heads: highestNumbers(ownLogs) })
       // Attempts that are in no log may be lost.
-      return step === 'acceptance' ? yield* setPendingHeld(clock.now(), 'the store had lost attempts') : 0
+      return reopenStep === 'acceptance'
+        ? yield* setPendingHeld(clock.now(), 'the store had lost attempts')
+        : 0
     }, noClaims)
     await this.#updateLog(await this.#readState())
     return { held }

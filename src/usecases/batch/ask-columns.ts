@@ -1,5 +1,5 @@
 import {
-  agreedText,
+  confirmedMappingText,
   columnNames,
   fieldText,
   headerMappingName,
@@ -38,9 +38,9 @@ export async function agreeColumns(
   const stored = await mappings.get(name)
   if (stored !== undefined) {
     const merged = mergeMappings(stored, mapping)
-    const { unknown } = matchColumns(sheet.columns, schemas, merged)
-    if (unknown.length < columns.match.unknown.length) {
-      onBatchEvent({ name: 'columns-agreed-before', text: agreedText(stored, name) })
+    const { unknownColumns } = matchColumns(sheet.columns, schemas, merged)
+    if (unknownColumns.length < columns.match.unknownColumns.length) {
+      onBatchEvent({ name: 'columns-agreed-before', text: confirmedMappingText(stored, name) })
       return merged
     }
   }
@@ -55,7 +55,7 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
   const { sheet, match } = columns
   const examples = await firstValues(sheet)
   const exampleOf = (header: string): string => examples.get(header) ?? ''
-  const packageColumn = match.unknown.find(({ suggestion }) => suggestion === 'package_id')
+  const packageColumn = match.unknownColumns.find(({ suggestion }) => suggestion === 'package_id')
   if (packageColumn !== undefined) {
     const { header } = packageColumn
     const message = `Does the column "${header}" (${cutText(exampleOf(header), 20)}) give the package id of each row?`
@@ -63,11 +63,11 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     return isPackage ? { map: { [header]: 'package_id' }, ignore: [] } : { map: {}, ignore: [header] }
   }
   const map = new Map(
-    match.unknown.flatMap(({ header, suggestion }) =>
+    match.unknownColumns.flatMap(({ header, suggestion }) =>
       suggestion === undefined ? [] : [[header, suggestion]],
     ),
   )
-  const undecided = match.unknown.filter(({ suggestion }) => suggestion === undefined)
+  const undecided = match.unknownColumns.filter(({ suggestion }) => suggestion === undefined)
   for (const field of openFields(columns)) {
     const candidateColumns = candidatesFor(undecided, field).filter(({ header }) => !map.has(header))
     if (candidateColumns.length === 0) continue
@@ -81,7 +81,7 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     })
     if (header !== undefined) map.set(header, field)
   }
-  const targets = resolveTargets(columns, answersOf(match.unknown, map))
+  const targets = resolveTargets(columns, answersOf(match.unknownColumns, map))
   const lines = proposedColumnLines(
     sheet.columns.flatMap((column, index) => {
       const header = headerName(column)
@@ -95,8 +95,8 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     message: 'Are these right?',
     initial: true,
   }
-  if (await prompter.confirm(question)) return answersOf(match.unknown, map)
-  const answers = answersOf(match.unknown, await askEach(prompter, columns, { map, exampleOf }))
+  if (await prompter.confirm(question)) return answersOf(match.unknownColumns, map)
+  const answers = answersOf(match.unknownColumns, await askEach(prompter, columns, { map, exampleOf }))
   resolveTargets(columns, answers)
   return answers
 }
@@ -115,15 +115,17 @@ function resolveTargets(
 
 /** Returns fields that several columns may contain, and required fields for which there is no column. */
 function openFields({ schemas, match }: UnexplainedColumns): string[] {
-  const rivals = match.unknown.flatMap(({ rival }) => (rival === undefined ? [] : [rival]))
-  const suggested = new Set(match.unknown.map(({ suggestion }) => suggestion))
+  const rivals = match.unknownColumns.flatMap(({ contestedField }) =>
+    contestedField === undefined ? [] : [contestedField],
+  )
+  const suggested = new Set(match.unknownColumns.map(({ suggestion }) => suggestion))
   const missing = missingColumns(match.targets, schemas).filter((field) => !suggested.has(field))
   return [...new Set([...rivals, ...missing])]
 }
 
 function candidatesFor(undecided: readonly UnknownColumn[], field: string): readonly UnknownColumn[] {
-  const rivals = undecided.filter(({ rival }) => rival === field)
-  return rivals.length > 0 ? rivals : undecided.filter(({ rival }) => rival === undefined)
+  const rivals = undecided.filter(({ contestedField: rival }) => rival === field)
+  return rivals.length > 0 ? rivals : undecided.filter(({ contestedField: rival }) => rival === undefined)
 }
 
 /** Asks for the meaning of each column; the proposed meaning is preselected. */
@@ -134,7 +136,7 @@ async function askEach(
 ): Promise<Map<string, string>> {
   const fieldByHeader = new Map<string, string>()
   const usedFields = new Set(match.targets.map(targetName))
-  for (const { header } of match.unknown) {
+  for (const { header } of match.unknownColumns) {
     const fields = columnNames(knownFields(schemas)).filter(
       (field) => field !== 'package_id' && !usedFields.has(field),
     )

@@ -78,7 +78,7 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
   // Each answer explains at least one column. If a column names the package of each row, new fields have to be
   // matched.
-  while (match.unknown.length > 0 && options.agree !== undefined) {
+  while (match.unknownColumns.length > 0 && options.agree !== undefined) {
     const agreed = await options.agree({ sheet, schemas: [...schemas.values()], mapping, match })
     if (agreed === mapping) break
     mapping = agreed

@@ -209,19 +209,24 @@ async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<
   const conflicts = await ports.waiting.countConflicts(id)
   if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await pathExists(resultsFile))))
     return undefined
-  let { first = Number.POSITIVE_INFINITY, last = 0 } = conflicts.ordered
-  const { failed } = conflicts.ordered
+  let { firstSentAt = Number.POSITIVE_INFINITY, lastSentAt = 0 } = conflicts.orderedBefore
+  const { failedByStatus } = conflicts.orderedBefore
   for await (const { attemptedAt, changedAt, requestStatus } of ports.batches.rows(id, {
     states: ['accepted'],
   })) {
-    first = Math.min(first, attemptedAt ?? changedAt)
-    last = Math.max(last, attemptedAt ?? changedAt)
-    countFailed(failed, requestStatus)
+    firstSentAt = Math.min(firstSentAt, attemptedAt ?? changedAt)
+    lastSentAt = Math.max(lastSentAt, attemptedAt ?? changedAt)
+    countFailed(failedByStatus, requestStatus)
   }
   return {
     batch,
     failure: undefined,
-    result: { counts, ordered: { ...conflicts.ordered, first, last }, orderedInThisRun: 0, people: [] },
+    result: {
+      counts,
+      ordered: { ...conflicts.orderedBefore, firstSentAt, lastSentAt },
+      orderedInThisRun: 0,
+      people: [],
+    },
   }
 }
 
@@ -410,12 +415,12 @@ export async function planBatch(
   }
   const packages = isCheck ? undefined : await readAndLinkPackages(ports)
   const preview = await batches.preview(batch, rows)
-  const names = new Map(packages?.map(({ id, name }) => [id, name]))
+  const packageNames = new Map(packages?.map(({ id, name }) => [id, name]))
   // Reads the recorded use of the quota from the store, on which `secondsFor` depends.
   if (!isCheck) await governor.status()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {
-    plan: createPlan(check, preview, { batchId: batch.id, seconds, now: clock.now(), names }),
+    plan: createPlan(check, preview, { batchId: batch.id, seconds, now: clock.now(), packageNames }),
     rows,
     batch,
     reading,

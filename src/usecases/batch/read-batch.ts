@@ -63,11 +63,11 @@ export async function countOrdered(
   { batches, waiting }: Pick<Services, 'batches' | 'waiting'>,
   { id, counts }: Pick<Batch, 'id' | 'counts'>,
 ): Promise<BatchResult['ordered']> {
-  const { ordered } = await waiting.countConflicts(id)
-  if (counts.accepted === 0) return ordered
+  const { orderedBefore } = await waiting.countConflicts(id)
+  if (counts.accepted === 0) return orderedBefore
   for await (const { requestStatus } of batches.rows(id, { states: ['accepted'] }))
-    countFailed(ordered.failed, requestStatus)
-  return ordered
+    countFailed(orderedBefore.failedByStatus, requestStatus)
+  return orderedBefore
 }
 
 export async function findRow(
@@ -132,9 +132,9 @@ export async function listBatches({
   const listed: CountedBatch[] = []
   for (const batch of await batches.list()) {
     const { duplicate, held, cancelled } = batch.counts
-    const { ordered } =
+    const { orderedBefore } =
       duplicate + held + cancelled === 0 ? noConflicts() : await waiting.countConflicts(batch.id)
-    listed.push(toCountedBatch(batch, ordered, finished.get(batch.id) ?? 0))
+    listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0))
   }
   return listed
 }

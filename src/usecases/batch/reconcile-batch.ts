@@ -105,7 +105,7 @@ export async function decideUnknownRows(
   ports: DecideUnknownServices,
   found: Reconciliation,
 ): Promise<Reconciliation> {
-  const nearMatches = new Map(found.ambiguous.map((each) => [each.submission, each.near]))
+  const nearMatches = new Map(found.ambiguous.map((each) => [each.submission, each.nearMatches]))
   const unknown = [...nearMatches.keys(), ...found.open].filter(({ state }) => state === 'unknown')
   const decided = new Set<Submission>()
   for (const [index, submission] of unknown.entries()) {
@@ -236,7 +236,7 @@ async function orderAgain(
   // Another store may have ordered the person meanwhile.
   if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
-    only: row.row,
+    onlyRow: row.row,
     lease: batch.kind === 'single' ? lease : undefined,
     isOrganisationChecked: true,
   })

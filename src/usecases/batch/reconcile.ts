@@ -55,7 +55,7 @@ export async function reconcile(
   const fullMatches = new Map(
     [...nearRequests].map(([each, found]) => [each, found.filter(isFullMatch).map(({ request }) => request)]),
   )
-  const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
+  const result: Reconciliation = { settled: [], ambiguous: [], open: [], readCount: requests.length }
   for (const submission of unknown) {
     const [match, ...otherMatches] = fullMatches.get(submission) ?? []
     const isUnique =
@@ -109,7 +109,11 @@ function withAmbiguous(
     if (remaining.length === 0 && submission.state === 'unknown') open.push(submission)
     else if (remaining.length > 0) {
       const found = remaining.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
-      result.ambiguous.push({ submission, requestIds: found.map(({ requestId }) => requestId), near: found })
+      result.ambiguous.push({
+        submission,
+        requestIds: found.map(({ requestId }) => requestId),
+        nearMatches: found,
+      })
     }
   }
   return { ...result, open }

@@ -44,7 +44,7 @@ export async function runWithOtherRunners(
 ): Promise<RunEnd> {
   for (let runLimits = limits; ; runLimits = { ...limits, afterUnknown: false }) {
     const end = await sendPendingRows(ports, batchId, runLimits)
-    const isWholeBatch = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
+    const isWholeBatch = limits.onlyRow === undefined && limits.maxOrders === Number.POSITIVE_INFINITY
     if (
       end.kind !== 'done' ||
       !isWholeBatch ||
@@ -120,7 +120,7 @@ export async function runSingle(
   waitBudgetMs: number,
   attemptId: string | undefined,
 ): Promise<SingleRun> {
-  const run = new Run(ports, batchId, { only: 1, max: 1, waitBudgetMs, isSingle: true })
+  const run = new Run(ports, batchId, { onlyRow: 1, maxOrders: 1, waitBudgetMs, isSingle: true })
   run.single = { ...run.single, attemptId }
   const end = await run.runToEnd()
   const { outcome, conflict } = run
@@ -232,12 +232,12 @@ class Run {
     if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
     const row = await this.#findPendingRow()
     if (row === undefined) return { kind: 'done' }
-    return this.#counters.sent >= this.#limits.max ? { kind: 'limited' } : row
+    return this.#counters.sent >= this.#limits.maxOrders ? { kind: 'limited' } : row
   }
 
   /** Whether the run may send another row if another runner has claimed the row that was found. */
   get #canSendOtherRow(): boolean {
-    return this.#limits.only === undefined
+    return this.#limits.onlyRow === undefined
   }
 
   /** Returns the row of an attempt: the row that was found, or another row that the store claimed instead. */
@@ -249,13 +249,16 @@ class Run {
 
   async #findPendingRow(): Promise<NextRow | undefined> {
     if (this.#limits.isSingle === true) return this.single
-    const { only } = this.#limits
-    const row = await this.#ports.batches.findNextPending(this.#batchId, only === undefined ? 0 : only - 1)
-    return only === undefined || row?.row === only ? row : undefined
+    const { onlyRow } = this.#limits
+    const row = await this.#ports.batches.findNextPending(
+      this.#batchId,
+      onlyRow === undefined ? 0 : onlyRow - 1,
+    )
+    return onlyRow === undefined || row?.row === onlyRow ? row : undefined
   }
 
   async #hasMoreToSend(): Promise<boolean> {
-    return this.#counters.sent < this.#limits.max && (await this.#findFollowingRow()) !== undefined
+    return this.#counters.sent < this.#limits.maxOrders && (await this.#findFollowingRow()) !== undefined
   }
 
   /**
@@ -275,7 +278,7 @@ class Run {
     row: NextRow | undefined,
   ): Promise<{ isRecorded: boolean; nextJournaled?: JournaledAttempt }> {
     const { ledger, clock, governor, signal } = this.#ports
-    const shouldContinue = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
+    const shouldContinue = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.maxOrders
     if (outcome.kind !== 'accepted' || row === undefined || !shouldContinue) return { isRecorded: false }
     const change = changeFor(outcome, clock.now())
     const {
@@ -355,13 +358,13 @@ class Run {
    * error.
    */
   async #findCommonError(
-    checks: { package: boolean; schema: boolean },
+    checks: { checkPackage: boolean; checkSchema: boolean },
     row?: NextRow,
   ): Promise<RefcheckError | undefined> {
     const packageId = row?.packageId
     if (packageId === undefined) return undefined
     const ports = this.#ports
-    const packageError = checks.package
+    const packageError = checks.checkPackage
       ? await packageGoneError(
           ports,
           await ports.api.listPackages(undefined, ports.signal),
@@ -369,7 +372,9 @@ class Run {
           this.#batchId,
         )
       : undefined
-    return packageError ?? (checks.schema ? schemaMismatchError(ports, this.#batchId, packageId) : undefined)
+    return (
+      packageError ?? (checks.checkSchema ? schemaMismatchError(ports, this.#batchId, packageId) : undefined)
+    )
   }
 
   #reportWait(outcome: Outcome, waitMs: number): void {

@@ -47,10 +47,10 @@ export interface StartServices
 
 export interface StartOptions extends Pick<
   RunBatchOptions,
-  'only' | 'isQueued' | 'isOrganisationChecked' | 'lease'
+  'onlyRow' | 'isQueued' | 'isOrganisationChecked' | 'lease'
 > {
   /** The run stops after this number of orders. */
-  max?: number | undefined
+  maxOrders?: number | undefined
   /** The file from which the batch was made, if the caller has opened it. */
   file?: BatchFile | undefined
   /** Whether the caller has just made the plan of this batch: then its packages are not checked again. */
@@ -61,7 +61,7 @@ export interface StartOptions extends Pick<
 export async function startBatch(
   ports: StartServices,
   batchId: string,
-  { file: openedFile, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
+  { file: openedFile, isPlanned, maxOrders = Number.POSITIVE_INFINITY, ...options }: StartOptions,
 ): Promise<BatchEnd> {
   const { inbox, unmatched: _, files, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   await loadResultsModules()
@@ -75,7 +75,7 @@ export async function startBatch(
   }
   const outcome = await reconcileAndSend({ ...run, onEvent }, batchId, {
     ...options,
-    max,
+    maxOrders,
     waitBudgetMs,
     shouldCheckPackages: isPlanned !== true,
     describeRow: async (row, batch) =>

@@ -1,4 +1,4 @@
-import type { Completion, LiveKind } from '../../domain/completion/wanted.ts'
+import type { Completion, ValueSource } from '../../domain/completion/wanted.ts'
 import { personOf } from '../../domain/submission/duplicate.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import type { Profile } from '../../domain/session/session.ts'
@@ -25,7 +25,7 @@ const maxValues = 50
 
 /** Returns the values of one kind that start with the typed text; values with a time are listed newest first. */
 export async function liveValues(
-  kind: LiveKind,
+  kind: ValueSource,
   sources: LiveSources,
   current: string,
 ): Promise<Completion[]> {
@@ -33,16 +33,16 @@ export async function liveValues(
   return all.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
 }
 
-async function readValues(kind: LiveKind, sources: LiveSources): Promise<readonly Completion[]> {
+async function readValues(kind: ValueSource, sources: LiveSources): Promise<readonly Completion[]> {
   const withoutAbout = (values: readonly string[]): Completion[] =>
-    values.map((value) => ({ value, about: '' }))
+    values.map((value) => ({ value, description: '' }))
   switch (kind) {
     case 'package':
-      return [...(await sources.packages())].map(([id, name]) => ({ value: String(id), about: name }))
+      return [...(await sources.packages())].map(([id, name]) => ({ value: String(id), description: name }))
     case 'profile':
       return [...(await sources.profiles())].map(([name, { userEmail, baseUrl }]) => ({
         value: name,
-        about: `${userEmail} at ${baseUrl}`,
+        description: `${userEmail} at ${baseUrl}`,
       }))
     case 'batch':
       return completeBatches(sources)
@@ -67,7 +67,10 @@ async function completeBatches({ store }: LiveSources): Promise<Completion[]> {
   const all = (await (await store())?.batches.list()) ?? []
   return all
     .toSorted((one, other) => other.addedAt - one.addedAt)
-    .map(({ id, name, addedAt }) => ({ value: id, about: `${name ?? ''} ${localTime(addedAt)}`.trim() }))
+    .map(({ id, name, addedAt }) => ({
+      value: id,
+      description: `${name ?? ''} ${localTime(addedAt)}`.trim(),
+    }))
 }
 
 async function completeRequests({ store }: LiveSources): Promise<Completion[]> {
@@ -76,7 +79,7 @@ async function completeRequests({ store }: LiveSources): Promise<Completion[]> {
     const { requestId, requestStatus = '' } = row
     return requestId === undefined
       ? []
-      : [{ value: requestId, about: `${personOf(row)} ${requestStatus}`.trim() }]
+      : [{ value: requestId, description: `${personOf(row)} ${requestStatus}`.trim() }]
   })
 }
 
@@ -85,7 +88,7 @@ async function completeEvents({ store }: LiveSources): Promise<Completion[]> {
   const found: Completion[] = []
   if (inbox === undefined) return found
   for await (const { id, status = '', receivedAt } of inbox.list()) {
-    found.push({ value: String(id), about: `${status} ${localTime(receivedAt)}`.trim() })
+    found.push({ value: String(id), description: `${status} ${localTime(receivedAt)}`.trim() })
   }
   return found.toReversed()
 }

@@ -114,8 +114,8 @@ export async function sendSingle(
   }
   switch (outcome?.kind) {
     case 'accepted': {
-      const { requestId, requestStatus: status, halts } = outcome
-      return { requestId, status, batchId, interruption: interruptionError(ports, outcome) ?? halts }
+      const { requestId, requestStatus: status, haltError } = outcome
+      return { requestId, status, batchId, interruption: interruptionError(ports, outcome) ?? haltError }
     }
     case 'rejected':
       throw interruptionError(ports, outcome) ?? outcome.error

@@ -142,8 +142,12 @@ async function recordMixedUpRequest(
   const laterChange = ownRow.state === 'sending' ? change : { ...change, decision: lateAnswerDecision }
   if (!(await ledger.moveFrom(otherRow, toUnknown, { ...attempt, state: ownRow.state }, laterChange)))
     return recordUnknown()
-  const halts = takenRequestError(outcome.requestId, { own: attempt, other: otherRow }, outcome.answerStatus)
-  return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
+  const haltError = takenRequestError(
+    outcome.requestId,
+    { own: attempt, other: otherRow },
+    outcome.answerStatus,
+  )
+  return { version: { ...attempt, state: change.to }, outcome: { ...outcome, haltError } }
 }
 
 /**

@@ -44,17 +44,17 @@ const resolveHeaders = (
   )
 
 test('columns are matched by exact name, and white space around the name is ignored', () => {
-  const { targets, unknown } = matchHeaders([' first_name ', 'recipient.email', 'package_id'])
+  const { targets, unknownColumns } = matchHeaders([' first_name ', 'recipient.email', 'package_id'])
   expect(targets.map(({ kind, column }) => [kind, column])).toEqual([
     ['recipient', 'first_name'],
     ['recipient', 'email'],
     ['package_id', 'package_id'],
   ])
-  expect(unknown).toEqual([])
+  expect(unknownColumns).toEqual([])
 })
 
 test('columns that have no name, are ignored or come from refcheck are not read; other columns are unknown', () => {
-  const { targets, unknown } = matchHeaders(['', 'Notes', 'refcheck_row', 'Email'], {
+  const { targets, unknownColumns: unknown } = matchHeaders(['', 'Notes', 'refcheck_row', 'Email'], {
     map: {},
     ignore: ['Notes'],
   })
@@ -67,18 +67,18 @@ test('a mapping determines the target of a header; a target that does not exist 
     { column: 'email' },
   ])
   const wrong = matchHeaders(['refcheck_x'], { map: { refcheck_x: 'emall' }, ignore: [] })
-  expect(wrong.unknown).toEqual([{ header: 'refcheck_x', suggestion: 'email' }])
+  expect(wrong.unknownColumns).toEqual([{ header: 'refcheck_x', suggestion: 'email' }])
 })
 
 test('a header named like a property of Object.prototype is an ordinary unknown header', () => {
-  expect(matchHeaders(['constructor', '__proto__']).unknown.map(({ header }) => header)).toEqual([
+  expect(matchHeaders(['constructor', '__proto__']).unknownColumns.map(({ header }) => header)).toEqual([
     'constructor',
     '__proto__',
   ])
 })
 
 test('a target that another column of the file has is not suggested', () => {
-  expect(matchHeaders(['email', 'Mail']).unknown).toEqual([{ header: 'Mail', suggestion: undefined }])
+  expect(matchHeaders(['email', 'Mail']).unknownColumns).toEqual([{ header: 'Mail', suggestion: undefined }])
 })
 
 test('headerMappingName is equal for the same headers in any order and the same fields, and different otherwise', () => {

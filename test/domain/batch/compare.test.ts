@@ -266,7 +266,7 @@ test('a preview counts the rows by their future state and lists the first people
     [8, 'similar'],
     [9, 'same'],
   ])
-  expect(preview.phones).toEqual([{ row: other, order: phoneSharer }])
+  expect(preview.phoneSharers).toEqual([{ row: other, order: phoneSharer }])
   // The list has one person more than a screen names, so that the screen knows whether there are more.
   expect(preview.people.map(({ first_name }) => first_name)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
 })
@@ -301,7 +301,13 @@ function compareOneByOne(rows: readonly NewRow[]): unknown[] {
     const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
     const conflict = findConflict(comparedRow, candidates, nothingAllowed, relations)
     if (conflict !== undefined)
-      return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
+      return [
+        conflict.becomes,
+        conflict.reason,
+        conflict.shares,
+        conflict.order.row,
+        conflict.sameReasonCount,
+      ]
     const { recipient, packageId } = row
     const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }
     sent.push({ order, key: personKey(row.recipient) })
@@ -346,7 +352,13 @@ test('for rows with few different phones, the result is equal to a comparison of
       const results = rows.map((row) => {
         const { conflict, phoneSharer } = comparer.compare(row, [])
         if (conflict === undefined) return ['pending', phoneSharer?.row]
-        return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
+        return [
+          conflict.becomes,
+          conflict.reason,
+          conflict.shares,
+          conflict.order.row,
+          conflict.sameReasonCount,
+        ]
       })
       expect(results).toEqual(compareOneByOne(rows))
     }),

@@ -40,7 +40,7 @@ describe('a plan', () => {
   })
 
   const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
-  const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
+  const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, sameReasonCount: 0 }
   const planOrders = (pending: number, over: Partial<BatchCheck> = {}) =>
     createPlan(
       createCheck(over),
@@ -51,12 +51,12 @@ describe('a plan', () => {
           [8, 2],
         ]),
         conflicts: [{ row: newRow(rowReading({ row: 2 })), conflict }],
-        phones: [],
-        namesInFile: [],
-        names: [],
+        phoneSharers: [],
+        namesakesInFile: [],
+        namesakes: [],
         people: [],
       },
-      { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000, names: new Map([[8, 'Driver']]) },
+      { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000, packageNames: new Map([[8, 'Driver']]) },
     )
 
   test('a plan lists the packages by number of orders, and the end that the quota allows', () => {
@@ -205,10 +205,10 @@ describe('the error of a file that is not sent', () => {
     repeated: [],
     held: [],
     batchId: 'b-9',
-    phones: [],
+    phoneSharers: [],
     changes: [],
-    namesInFile: [],
-    names: [],
+    namesakesInFile: [],
+    namesakes: [],
     people: [],
     unlikely: [],
     seconds: 0,

@@ -3,7 +3,7 @@ import { expect, test, describe } from 'vitest'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import { requestIdsIn } from '../../../src/domain/webhook/read-event.ts'
 import {
-  nearText,
+  describeNearMatch,
   type Reconciliation,
   unreconciledError,
   fitsOtherSubmission,
@@ -24,7 +24,7 @@ describe('evidence', () => {
     settled: [],
     ambiguous: [],
     open: [],
-    reads: 0,
+    readCount: 0,
     ...changes,
   })
   const request = { request_id: 'r-1' } as RequestResource
@@ -36,7 +36,7 @@ describe('evidence', () => {
   test('the error counts open and ambiguous rows, and its hint has the command for the first of them', () => {
     const result = createResult({
       open: [toOrder(2)],
-      ambiguous: [{ submission: toOrder(3), requestIds: [], near: [] }],
+      ambiguous: [{ submission: toOrder(3), requestIds: [], nearMatches: [] }],
     })
     expect(unreconciledError(result, undefined)).toMatchObject({ code: 'outcome_unknown' })
     expect(unreconciledError(result, undefined)?.message).toMatch(/^2 orders are /)
@@ -56,14 +56,16 @@ describe('evidence', () => {
   })
 
   test('a request is shown with the time of its creation', () => {
-    const text = nearText({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
+    const text = describeNearMatch({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
     expect(text).toMatch(/r-1.*2026-11-20/)
   })
 
   test('a request is shown with its differences, or as fitting if it has none', () => {
     const near = { requestId: 'r-1', createdAt: '2026-11-20T10:00:00Z' }
-    expect(nearText({ ...near, differs: [] })).toMatch(/, fits$/)
-    expect(nearText({ ...near, differs: ['time'] })).toMatch(/fits but for: created outside the time/)
+    expect(describeNearMatch({ ...near, differs: [] })).toMatch(/, fits$/)
+    expect(describeNearMatch({ ...near, differs: ['time'] })).toMatch(
+      /fits but for: created outside the time/,
+    )
   })
 })
 

@@ -7,7 +7,7 @@ import {
   nextStep,
   isAboutPackage,
   manyUnknownError,
-  equalRefusalsError,
+  equalRejectionsError,
   quotaUsedUpError,
   progressOf,
   findOrderer,
@@ -149,7 +149,7 @@ test.each([
 
 test('an answer with the id of another order halts the run at once', () => {
   const error = new OutcomeUnknownError('this id is another order’s')
-  const { counters, step } = runOutcomes({ ...unknownOutcome, error, halts: true })
+  const { counters, step } = runOutcomes({ ...unknownOutcome, error, mustHalt: true })
   expect({ step, unknownsInARow: counters.consecutiveUnknowns }).toEqual({
     step: { kind: 'halt', error },
     unknownsInARow: 0,
@@ -223,7 +223,7 @@ test.each([
 
 test('the error for equal rejections has the reason, status and field of the last one', () => {
   const error = new InvalidInputError('recipient.phone: no', { status: 400, field: 'recipient.phone' })
-  const halt = equalRefusalsError(error, 5)
+  const halt = equalRejectionsError(error, 5)
   expect(halt).toMatchObject({ code: 'incomplete', status: 400, field: 'recipient.phone', cause: error })
   expect(halt.message).toMatch(/5 .*recipient\.phone: no/)
 })

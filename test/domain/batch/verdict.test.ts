@@ -103,9 +103,9 @@ test('a duplicate of an unknown row has the code outcome_unknown; waiting rows a
     createConflictCounts({ waiting: countOne('b-2') }),
   )
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
-  const before = { ...noConflicts().ordered, count: 2, first: 0, last: 86_400_000 }
+  const before = { ...noConflicts().orderedBefore, count: 2, first: 0, last: 86_400_000 }
   expect(
-    nothingSentError(undefined, countsOf({ duplicate: 2 }), createConflictCounts({ ordered: before }))
+    nothingSentError(undefined, countsOf({ duplicate: 2 }), createConflictCounts({ orderedBefore: before }))
       .message,
   ).toMatch(/every row was ordered before \(1970-01-01 .* to 1970-01-02 /)
   expect(nothingSentError(undefined, countsOf({ duplicate: 2 })).message).not.toContain('ordered before')
@@ -136,7 +136,7 @@ const createConflict = (over: Partial<Submission>): Conflict => ({
   reason: 'same',
   shares: [],
   order: { ...batchRow(), packageId: 7, ...over },
-  more: 0,
+  sameReasonCount: 0,
 })
 
 test('the conflicts of a planned file are counted by the state of the earlier order', () => {
@@ -150,7 +150,7 @@ test('the conflicts of a planned file are counted by the state of the earlier or
     createConflict({ state: 'sending', batchId: 'b-4', row: 2 }),
   ])
   expect(conflicts).toEqual({
-    ordered: { ...noConflicts().ordered, count: 3, repeats: { ordered: 1, all: 1 }, first: 5, last: 9 },
+    ordered: { ...noConflicts().orderedBefore, count: 3, repeats: { ordered: 1, all: 1 }, first: 5, last: 9 },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
@@ -174,24 +174,26 @@ test('held rows are counted by reason, and duplicates of rows of the same batch 
   expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
-    ordered: { ...noConflicts().ordered, count: 2, repeats: { ordered: 2, all: 4 } },
+    ordered: { ...noConflicts().orderedBefore, count: 2, repeats: { ordered: 2, all: 4 } },
     held: { similar: 4 },
   })
 })
 
 test('the earliest and the latest earlier order do not depend on the order of the groups', () => {
   const group = { state: 'accepted' as const, batchId: 'b-1', count: 1 }
-  const { ordered } = countConflictGroups([
+  const { orderedBefore } = countConflictGroups([
     { ...group, first: 5, last: 9 },
     { ...group, first: 6, last: 7 },
     { ...group, first: undefined, last: undefined },
     { ...group, first: 2, last: 3 },
   ])
-  expect(ordered).toEqual({ ...noConflicts().ordered, count: 4, first: 2, last: 9 })
+  expect(orderedBefore).toEqual({ ...noConflicts().orderedBefore, count: 4, first: 2, last: 9 })
 })
 
 test('duplicates of accepted orders cause no error; rows that the user left out are incomplete by choice of the user', () => {
-  const ordered = createConflictCounts({ ordered: { ...noConflicts().ordered, count: 2, first: 0, last: 0 } })
+  const ordered = createConflictCounts({
+    orderedBefore: { ...noConflicts().orderedBefore, count: 2, firstSentAt: 0, lastSentAt: 0 },
+  })
   expect(runError('b-1', countsOf({ accepted: 1, duplicate: 2 }), done, ordered)).toBeUndefined()
   expect(runError('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()
   expect(errorOf({ accepted: 1, invalid: 1, cancelled: 1, dropped: 1 })).toMatchObject({

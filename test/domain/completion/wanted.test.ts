@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 
 import { commandManifest } from '../../../src/app/reference.ts'
 import { pageNames } from '../../../src/cli/topic-pages.ts'
-import { findProfile, findWanted } from '../../../src/domain/completion/wanted.ts'
+import { findProfile, findCompletionTarget } from '../../../src/domain/completion/wanted.ts'
 
 const commands = commandManifest()
 
 /** Returns the values that complete the line, or the kind of completion in angle brackets. */
 function complete(line: string): string {
   const words = line.split(' ')
-  const wanted = findWanted(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
+  const wanted = findCompletionTarget(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
   if (wanted.kind === 'candidates') return wanted.candidates.map(({ value }) => value).join(' ')
   return wanted.kind === 'live' ? `<${wanted.prefix}${wanted.source}>` : `<${wanted.kind}>`
 }

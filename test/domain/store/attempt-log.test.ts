@@ -99,10 +99,10 @@ test('an incomplete last line is skipped, wherever it ends, and read when it is 
   const before = `${format(header)}${format(createEntry(1))}`
   const last = format(createEntry(2))
   for (let length = 0; length < last.length; length += 1) {
-    const { records: found, damaged, bytes } = parse(`${before}${last.slice(0, length)}`)
+    const { records: found, damagedLineCount, parsedBytes } = parse(`${before}${last.slice(0, length)}`)
     expect(found).toEqual([header, createEntry(1)])
-    expect(damaged).toBe(0)
-    const rest = Buffer.from(`${before}${last}`).subarray(bytes).toString()
+    expect(damagedLineCount).toBe(0)
+    const rest = Buffer.from(`${before}${last}`).subarray(parsedBytes).toString()
     expect(parse(rest).records).toEqual([createEntry(2)])
   }
 })

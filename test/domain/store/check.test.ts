@@ -10,7 +10,7 @@ import {
 const openStore: ExaminedLogs = {
   closing: undefined,
   unreported: [],
-  step: 'nothing',
+  reopenStep: 'nothing',
   recovered: [],
   logs: [],
 }
@@ -26,7 +26,7 @@ const log = {
 const closedStore: ExaminedLogs = {
   ...openStore,
   closing: { id: 'c', at: 0, reasons: ['backup'], recovered: [] },
-  step: 'acceptance',
+  reopenStep: 'acceptance',
 }
 
 test('a sound store has no findings and no error', () => {
@@ -52,7 +52,7 @@ test('the error is about damage before it is about the closing', () => {
 })
 
 test('while a machine has not reported, the hint names it and has no --accept-older', () => {
-  const hint = unsoundStoreError('/l', [], { ...closedStore, step: 'reports', unreported: [log] })?.hint
+  const hint = unsoundStoreError('/l', [], { ...closedStore, reopenStep: 'reports', unreported: [log] })?.hint
   expect(hint).toContain('not reported: hr-2 (no order)')
   expect(hint).not.toContain('--accept-older')
 })

@@ -1,19 +1,21 @@
 import { expect, test } from 'vitest'
 
-import { isAmongMounts, requireOneName } from '../../../src/domain/store/address.ts'
+import { isListedMount, requireOneName } from '../../../src/domain/store/address.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 recordForFaultTable('second-name', 'taken')
 
 test('a store with one name that is not a mount point is accepted', () => {
-  expect(() => requireOneName('/d/s', { names: 1, isMount: false })).not.toThrow()
+  expect(() => requireOneName('/d/s', { linkCount: 1, isMount: false })).not.toThrow()
 })
 
 test('a store with two names, or that is a mount point, is refused', () => {
-  expect(() => requireOneName('/d/s', { names: 2, isMount: false })).toThrow(
+  expect(() => requireOneName('/d/s', { linkCount: 2, isMount: false })).toThrow(
     'cannot use the store "/d/s": the file has 2 names (hard links)',
   )
-  expect(() => requireOneName('/d/s', { names: 1, isMount: true })).toThrow('the file is mounted by itself')
+  expect(() => requireOneName('/d/s', { linkCount: 1, isMount: true })).toThrow(
+    'the file is mounted by itself',
+  )
 })
 
 test('mount points are read from mountinfo, with its escaped spaces', () => {
@@ -22,7 +24,7 @@ test('mount points are read from mountinfo, with its escaped spaces', () => {
     '98 1 8:1 /home/ann/ledger.sqlite /data/my\\040store/ledger.sqlite rw - ext4 /dev/sda1 rw',
     '',
   ].join('\n')
-  expect(isAmongMounts('/data/my store/ledger.sqlite', mountinfo)).toBe(true)
-  expect(isAmongMounts('/data/my store', mountinfo)).toBe(false)
-  expect(isAmongMounts('', mountinfo)).toBe(false)
+  expect(isListedMount('/data/my store/ledger.sqlite', mountinfo)).toBe(true)
+  expect(isListedMount('/data/my store', mountinfo)).toBe(false)
+  expect(isListedMount('', mountinfo)).toBe(false)
 })

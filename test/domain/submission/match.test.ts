@@ -303,7 +303,7 @@ test('of several conflicts with one reason the state with the highest precedence
 
 test('a single order can be confirmed against a similar person or a replaced package, and nothing else', () => {
   const confirmableReasons = conflictReasons.filter((reason) =>
-    canBeConfirmed({ becomes: 'held', reason, shares: [], order: toOrder(), more: 0 }),
+    canBeConfirmed({ becomes: 'held', reason, shares: [], order: toOrder(), sameReasonCount: 0 }),
   )
   expect(confirmableReasons).toEqual(['replaced_package', 'similar'])
 })

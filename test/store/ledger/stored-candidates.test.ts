@@ -48,14 +48,14 @@ describe.each(backends)('%s', (backend) => {
       conflict.reason,
       conflict.shares,
       conflict.order.row,
-      conflict.more,
+      conflict.sameReasonCount,
     ])
     expect(shownConflicts).toEqual([
       [1, 'same', [], 5, 0],
       [2, 'similar', ['email', 'phone'], 5, 0],
       [3, 'similar', ['email', 'phone'], 1, 0],
     ])
-    expect(preview.phones.map(({ row, order }) => [row.row, order.row])).toEqual([
+    expect(preview.phoneSharers.map(({ row, order }) => [row.row, order.row])).toEqual([
       [4, 1],
       [5, 1],
     ])

@@ -196,7 +196,7 @@ describe.each(backends)('%s', (backend) => {
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { ...noConflicts().ordered, count: 2, first: earlier, last },
+      ordered: { ...noConflicts().orderedBefore, count: 2, first: earlier, last },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },

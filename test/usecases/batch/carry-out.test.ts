@@ -97,9 +97,9 @@ describe('a run', () => {
   test('removes a queued batch from the queue, unless the runner is a worker', async () => {
     const batch = await addBatch(store)
     await store.batches.recordQueued(batch.id, sentAt)
-    await runBatch({ creates: [lostAnswer] }, { max: 1, isQueued: true }, batch)
+    await runBatch({ creates: [lostAnswer] }, { maxOrders: 1, isQueued: true }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
-    await runBatch({ creates: [accept()] }, { max: 1 }, batch)
+    await runBatch({ creates: [accept()] }, { maxOrders: 1 }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
     // For a batch that is not in the queue, nothing is written to the queue.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
@@ -173,7 +173,7 @@ describe('one runner per batch', () => {
     Object.defineProperty(store.batches, 'isShared', { value: true })
     const { states } = await runBatch(
       { creates: [accept(createId(2))], ledger: { recover: () => Promise.resolve([]) } },
-      { max: 1 },
+      { maxOrders: 1 },
       batch,
     )
     expect(states).toEqual(['sending', 'accepted'])

@@ -69,7 +69,7 @@ describe('evidence', () => {
     const { ports, api } = createRunner(store, {
       reads: { [lowerCaseId]: requestFor(1, { request_id: upperCaseId }) },
     })
-    const { reads } = await reconcile(ports, submissions, [upperCaseId, lowerCaseId])
+    const { readCount: reads } = await reconcile(ports, submissions, [upperCaseId, lowerCaseId])
     expect({ reads, readIds: api.readIds }).toEqual({ reads: 1, readIds: [lowerCaseId] })
     expect(await rowsOf(store, batch.id)).toMatchObject([{ state: 'accepted', requestId: lowerCaseId }])
   })
@@ -183,7 +183,7 @@ describe('cases without evidence', () => {
     const { batch, submissions } = await addUnknownRows(store)
     const none = new NotFoundError('no such request')
     const { ports } = createRunner(store, { reads: { [createId(9)]: none, [createId(1)]: requestFor(1) } })
-    expect((await reconcile(ports, submissions, [createId(9), createId(1)])).reads).toBe(1)
+    expect((await reconcile(ports, submissions, [createId(9), createId(1)])).readCount).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 

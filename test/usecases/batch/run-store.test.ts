@@ -102,7 +102,7 @@ describe('other runners of the batch', () => {
     const result = await runThree(
       store,
       { ledger: claimOutcomesFirst({ ...nothingClaimed, isTaken: true }) },
-      { only: 2 },
+      { onlyRow: 2 },
     )
     expect(result).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
@@ -146,7 +146,7 @@ describe('other runners of the batch', () => {
           },
         },
       },
-      { max: 1 },
+      { maxOrders: 1 },
     )
     expect(events).toEqual([{ name: 'row', row: 2, state: 'accepted', reason: undefined }])
   })

@@ -46,18 +46,22 @@ describe('the rows in order', () => {
 
   test('at most `max` rows are sent, including rejected ones', async () => {
     const refusal = clientError(400, 'recipient.email: is not accepted')
-    const { end, states, sent } = await runThree(store, { creates: [refusal, accept(idTwo)] }, { max: 2 })
+    const { end, states, sent } = await runThree(
+      store,
+      { creates: [refusal, accept(idTwo)] },
+      { maxOrders: 2 },
+    )
     expect({ end, sent }).toEqual({ end: { kind: 'limited' }, sent: 2 })
     expect(states).toEqual(['rejected', 'accepted', 'pending'])
-    const { end: endWithoutRows } = await runThree(store, { creates: [] }, { max: 0 })
+    const { end: endWithoutRows } = await runThree(store, { creates: [] }, { maxOrders: 0 })
     expect(endWithoutRows).toEqual({ kind: 'limited' })
   })
 
   test('with `only`, just the row with that number is sent, and nothing if that row is not pending', async () => {
-    const { end, states, batch } = await runThree(store, { creates: [accept(idTwo)] }, { only: 2 })
+    const { end, states, batch } = await runThree(store, { creates: [accept(idTwo)] }, { onlyRow: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])
-    const again = await sendPendingRows(createRunner(store).ports, batch.id, { ...noLimit, only: 2 })
+    const again = await sendPendingRows(createRunner(store).ports, batch.id, { ...noLimit, onlyRow: 2 })
     expect(again).toEqual({ kind: 'done' })
   })
 
@@ -182,7 +186,7 @@ describe('an outcome that is unknown', () => {
   })
 
   test('of the last row to send is not followed by a health check', async () => {
-    const { end, events } = await runThree(store, { creates: [lostAnswer] }, { max: 1 })
+    const { end, events } = await runThree(store, { creates: [lostAnswer] }, { maxOrders: 1 })
     expect({ end, events }).toEqual({
       end: { kind: 'limited' },
       events: [createRowEvent(1, 'unknown', 'the connection was cut')],

@@ -18,7 +18,10 @@ import type { StartServices } from '../../../src/usecases/batch/start.ts'
 import { sendPendingRows } from '../../../src/usecases/batch/runner.ts'
 import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 
-export const noLimit: RunLimits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }
+export const noLimit: RunLimits = {
+  maxOrders: Number.POSITIVE_INFINITY,
+  waitBudgetMs: Number.POSITIVE_INFINITY,
+}
 
 const owner: User = {
   id: 'u-1',

@@ -11,7 +11,7 @@ import {
   findStoreWeakness,
 } from '../../../disk/private-modes.ts'
 import { linkAsNew } from '../../../disk/whole-file.ts'
-import { isAmongMounts, requireOneName } from '../../../domain/store/address.ts'
+import { isListedMount, requireOneName } from '../../../domain/store/address.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { ownUserId } from '../../../host/process.ts'
@@ -222,7 +222,7 @@ export async function prepareFile(path: string): Promise<string> {
     const realPath = await realpath(path)
     const status = await stat(realPath)
     if (!status.isFile()) throw unusableStore(path, 'it is not a file', 'Give the name of a file.')
-    requireOneName(path, { names: status.nlink, isMount: isMountPoint(realPath) })
+    requireOneName(path, { linkCount: status.nlink, isMount: isMountPoint(realPath) })
     requireOwnCompanions(realPath, status.uid)
     return realPath
   } catch (error) {
@@ -254,7 +254,7 @@ function requireOwnCompanions(path: string, owner: number): void {
 /** Whether a file is a mount point: its locks would be in another folder than those of the file that was mounted. */
 function isMountPoint(path: string): boolean {
   try {
-    return isAmongMounts(path, readFileSync('/proc/self/mountinfo', 'utf8'))
+    return isListedMount(path, readFileSync('/proc/self/mountinfo', 'utf8'))
   } catch {
     // Only Linux has this file, and some containers do not let processes read it.
     return false

@@ -79,7 +79,7 @@ test('after a failover every log has to report, and then a user has to confirm t
   await failOver([lostAttempt])
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServerError)
   const firstExamination = await a.rollbacks.examine()
-  expect(firstExamination.step).toBe('reports')
+  expect(firstExamination.reopenStep).toBe('reports')
   expect(firstExamination.unreported).toHaveLength(1)
   await expect(a.rollbacks.acceptOlder()).rejects.toMatchObject(otherServerError)
   expect(await listStates(a)).toEqual([
@@ -124,7 +124,7 @@ test('the copy of the register in another log names a machine that the store los
   await beginOrder(a, 'a@example.com')
   await failOver([lostAttempt])
   await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
-  expect((await a.rollbacks.examine()).step).toBe('reports')
+  expect((await a.rollbacks.examine()).reopenStep).toBe('reports')
 })
 
 test('a machine that does not return is excluded by its id, and the waiting rows are held', async () => {
@@ -273,7 +273,7 @@ test('a restored database is closed until every machine has reported', async () 
   await expect(beginOrder(store, 'b@example.com')).rejects.toMatchObject(
     closedError('a backup of it was restored'),
   )
-  expect((await store.rollbacks.examine()).step).toBe('confirmation')
+  expect((await store.rollbacks.examine()).reopenStep).toBe('confirmation')
 })
 
 test('a restore that only a user reports closes the store for all machines', async () => {
@@ -299,7 +299,7 @@ test('a log that was copied from another machine is evidence, but no report of t
   expect(readdirSync(logFolder(beta))).toHaveLength(2)
   await failOver([lost])
   const examination = await b.rollbacks.examine()
-  expect(examination.step).toBe('reports')
+  expect(examination.reopenStep).toBe('reports')
   expect(await listStates(b)).toContain('lost@example.com unknown')
 })
 

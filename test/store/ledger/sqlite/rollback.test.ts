@@ -59,12 +59,12 @@ describe('a store that lost attempts', () => {
 
   test('recovers them as unknown, with new numbers, and names their people', async () => {
     const { store, batchId } = await restoreOlderStore()
-    const { closing, step, recovered } = await store.rollbacks.examine()
+    const { closing, reopenStep, recovered } = await store.rollbacks.examine()
     expect(closing).toMatchObject({
       reasons: ['older'],
       recovered: [expect.any(String), expect.any(String)],
     })
-    expect(step).toBe('acceptance')
+    expect(reopenStep).toBe('acceptance')
     expect(await statesOf(store, batchId)).toEqual(['sending', 'unknown', 'unknown', 'pending'])
     expect(recovered).toEqual(
       [2, 3].map(
@@ -243,8 +243,8 @@ describe('a backup', () => {
     const { store, batchId } = await beginRows(1)
     await store.rollbacks.closeAsRestored()
     expect((await tryToOrder(store, batchId))[0]).toContain('a backup of it was restored')
-    const { step, unreported } = await store.rollbacks.examine()
-    expect([step, unreported]).toEqual(['confirmation', []])
+    const { reopenStep, unreported } = await store.rollbacks.examine()
+    expect([reopenStep, unreported]).toEqual(['confirmation', []])
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
     expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
   })
