@@ -111,8 +111,8 @@ test('a 404 leads to a check of the package, and the run halts also if the packa
   const error = new NotFoundError('resource not found', { status: 404 })
   expect(runOutcomes({ kind: 'rejected', error, answerStatus: 404 }).step).toEqual({
     kind: 'find common error',
-    package: true,
-    schema: false,
+    checkPackage: true,
+    checkSchema: false,
     otherwise: { kind: 'halt', error },
   })
 })
@@ -120,8 +120,8 @@ test('a 404 leads to a check of the package, and the run halts also if the packa
 test('a 400 about additional information leads to a check of the schema, and otherwise the run continues', () => {
   expect(runOutcomes(rejected('additional_information.ncc')).step).toEqual({
     kind: 'find common error',
-    package: false,
-    schema: true,
+    checkPackage: false,
+    checkSchema: true,
     otherwise: { kind: 'continue' },
   })
 })

@@ -103,7 +103,7 @@ test('a duplicate of an unknown row has the code outcome_unknown; waiting rows a
     createConflictCounts({ waiting: countOne('b-2') }),
   )
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
-  const before = { ...noConflicts().orderedBefore, count: 2, first: 0, last: 86_400_000 }
+  const before = { ...noConflicts().orderedBefore, count: 2, firstSentAt: 0, lastSentAt: 86_400_000 }
   expect(
     nothingSentError(undefined, countsOf({ duplicate: 2 }), createConflictCounts({ orderedBefore: before }))
       .message,
@@ -150,7 +150,7 @@ test('the conflicts of a planned file are counted by the state of the earlier or
     createConflict({ state: 'sending', batchId: 'b-4', row: 2 }),
   ])
   expect(conflicts).toEqual({
-    ordered: { ...noConflicts().orderedBefore, count: 3, repeats: { ordered: 1, all: 1 }, first: 5, last: 9 },
+    orderedBefore: { ...noConflicts().orderedBefore, count: 3, repeats: { ordered: 1, all: 1 }, firstSentAt: 5, lastSentAt: 9 },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
@@ -174,7 +174,7 @@ test('held rows are counted by reason, and duplicates of rows of the same batch 
   expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
-    ordered: { ...noConflicts().orderedBefore, count: 2, repeats: { ordered: 2, all: 4 } },
+    orderedBefore: { ...noConflicts().orderedBefore, count: 2, repeats: { ordered: 2, all: 4 } },
     held: { similar: 4 },
   })
 })
@@ -187,7 +187,7 @@ test('the earliest and the latest earlier order do not depend on the order of th
     { ...group, first: undefined, last: undefined },
     { ...group, first: 2, last: 3 },
   ])
-  expect(orderedBefore).toEqual({ ...noConflicts().orderedBefore, count: 4, first: 2, last: 9 })
+  expect(orderedBefore).toEqual({ ...noConflicts().orderedBefore, count: 4, firstSentAt: 2, lastSentAt: 9 })
 })
 
 test('duplicates of accepted orders cause no error; rows that the user left out are incomplete by choice of the user', () => {

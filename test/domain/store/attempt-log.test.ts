@@ -86,8 +86,8 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc.oneof(
 
 test('formatted records are parsed unchanged, whatever texts they contain', () => {
   const text = records.map(format).join('')
-  expect(parse(text)).toEqual({ records, damaged: 0, bytes: Buffer.byteLength(text) })
-  expect(parse('')).toEqual({ records: [], damaged: 0, bytes: 0 })
+  expect(parse(text)).toEqual({ records, damagedLineCount: 0, parsedBytes: Buffer.byteLength(text) })
+  expect(parse('')).toEqual({ records: [], damagedLineCount: 0, parsedBytes: 0 })
   fc.assert(
     fc.property(fc.array(anyRecord), (someRecords) => {
       expect(parse(someRecords.map(format).join('')).records).toEqual(someRecords)
@@ -110,13 +110,13 @@ test('an incomplete last line is skipped, wherever it ends, and read when it is 
 test('a line after an incomplete one is read: another process appended it', () => {
   for (const length of [1, 20, 100]) {
     const tornText = `${format(createEntry(1))}${format(createEntry(2)).slice(0, length)}${format(createEntry(3))}`
-    expect(parse(tornText)).toMatchObject({ records: [createEntry(1), createEntry(3)], damaged: 0 })
+    expect(parse(tornText)).toMatchObject({ records: [createEntry(1), createEntry(3)], damagedLineCount: 0 })
   }
 })
 
 test('zeros that a power cut left instead of a line are skipped', () => {
   const zeros = `\n${'\0'.repeat(40)}\t`
-  expect(parse(`${format(createEntry(1))}${zeros}${format(createEntry(2))}`)).toMatchObject({ damaged: 0 })
+  expect(parse(`${format(createEntry(1))}${zeros}${format(createEntry(2))}`)).toMatchObject({ damagedLineCount: 0 })
 })
 
 test('a complete line with any one character changed is damaged', () => {
@@ -127,7 +127,7 @@ test('a complete line with any one character changed is damaged', () => {
       const changed = `${line.slice(0, at)}${other}${line.slice(at + 1)}`
       expect(parse(`${format(createEntry(1))}${changed}${format(createEntry(3))}`)).toMatchObject({
         records: [createEntry(1), createEntry(3)],
-        damaged: 1,
+        damagedLineCount: 1,
       })
     }),
   )

@@ -200,7 +200,7 @@ describe('several conflicts', () => {
     expect(highestPrecedence(found)).toMatchObject({
       becomes: 'duplicate',
       order: { state: 'unknown' },
-      more: 1,
+      sameReasonCount: 1,
     })
     expect(highestPrecedence([])).toBeUndefined()
   })
@@ -331,7 +331,7 @@ describe('an external result', () => {
       reason: 'same',
       order: { batchId: 'results', row: 1, requestId: 'r-1' },
       externalResult: { line: 3 },
-      more: 0,
+      sameReasonCount: 0,
     })
   })
 

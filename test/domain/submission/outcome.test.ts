@@ -203,7 +203,7 @@ test('an answer with the request of another order makes the outcome unknown and 
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
   expect(takenRequestOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
     kind: 'unknown',
-    halts: true,
+    mustHalt: true,
     offeredId: undefined,
     reason: `the service answered with request ${requestId}, which is the order of row 3 of batch b-1 already`,
     error: { code: 'unavailable' },

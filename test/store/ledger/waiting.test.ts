@@ -196,7 +196,7 @@ describe.each(backends)('%s', (backend) => {
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { ...noConflicts().orderedBefore, count: 2, first: earlier, last },
+      orderedBefore: { ...noConflicts().orderedBefore, count: 2, firstSentAt: earlier, lastSentAt: last },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },

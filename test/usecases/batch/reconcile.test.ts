@@ -44,7 +44,7 @@ describe('evidence', () => {
       settled: [{ submission: submissions[0], requestId: createId(1), status: 'RECEIVED' }],
       ambiguous: [],
       open: [],
-      reads: 1,
+      readCount: 1,
     })
     expect(changes).toEqual([
       {
@@ -69,8 +69,8 @@ describe('evidence', () => {
     const { ports, api } = createRunner(store, {
       reads: { [lowerCaseId]: requestFor(1, { request_id: upperCaseId }) },
     })
-    const { readCount: reads } = await reconcile(ports, submissions, [upperCaseId, lowerCaseId])
-    expect({ reads, readIds: api.readIds }).toEqual({ reads: 1, readIds: [lowerCaseId] })
+    const { readCount } = await reconcile(ports, submissions, [upperCaseId, lowerCaseId])
+    expect({ readCount, readIds: api.readIds }).toEqual({ readCount: 1, readIds: [lowerCaseId] })
     expect(await rowsOf(store, batch.id)).toMatchObject([{ state: 'accepted', requestId: lowerCaseId }])
   })
 
@@ -112,16 +112,16 @@ describe('cases without evidence', () => {
       createId(1),
       createId(7),
     ])
-    const near = [createId(1), createId(7)].map((requestId) => ({
+    const nearMatches = [createId(1), createId(7)].map((requestId) => ({
       requestId,
       createdAt: requests[0]?.created_at,
       differs: [],
     }))
     expect(found).toEqual({
       settled: [],
-      ambiguous: [{ submission: submissions[0], requestIds: [createId(1), createId(7)], near }],
+      ambiguous: [{ submission: submissions[0], requestIds: [createId(1), createId(7)], nearMatches }],
       open: [],
-      reads: 2,
+      readCount: 2,
     })
     expect(await statesOf(store, batch.id)).toEqual(['unknown'])
   })
@@ -136,7 +136,7 @@ describe('cases without evidence', () => {
     const found = await reconcile(createRunner(store, serviceWithRequests(requestFor(1))).ports, all, [
       createId(1),
     ])
-    expect(found).toMatchObject({ settled: [], open: [], reads: 1 })
+    expect(found).toMatchObject({ settled: [], open: [], readCount: 1 })
     expect(found.ambiguous.map(({ submission, requestIds }) => [submission.batchId, requestIds])).toEqual(
       all.map(({ batchId }) => [batchId, [createId(1)]]),
     )
@@ -160,7 +160,7 @@ describe('cases without evidence', () => {
     const { batch, submissions } = await addUnknownRows(store)
     const world = serviceWithRequests(requestFor(1, { created_at: '2026-11-21T09:35:00.000Z' }))
     const found = await reconcile(createRunner(store, world).ports, submissions, [createId(1)])
-    expect(found.ambiguous).toMatchObject([{ near: [{ requestId: createId(1), differs: ['time'] }] }])
+    expect(found.ambiguous).toMatchObject([{ nearMatches: [{ requestId: createId(1), differs: ['time'] }] }])
     expect(await statesOf(store, batch.id)).toEqual(['unknown'])
     const ahead = { ...world, api: { clockDifferenceMs: () => 300_000 } }
     expect(
@@ -175,7 +175,7 @@ describe('cases without evidence', () => {
       submissions,
       [createId(2)],
     )
-    expect(found).toEqual({ settled: [], ambiguous: [], open: submissions, reads: 1 })
+    expect(found).toEqual({ settled: [], ambiguous: [], open: submissions, readCount: 1 })
     expect(await statesOf(store, batch.id)).toEqual(['unknown'])
   })
 
@@ -210,7 +210,7 @@ describe('the reads', () => {
   test('exclude rows of another service, which stay unchanged', async () => {
     const { submissions } = await addUnknownRows(store, { baseUrl: 'http://127.0.0.1:4010/other' })
     const { ports, api } = createRunner(store)
-    expect(await reconcile(ports, submissions, [createId(1)])).toMatchObject({ open: submissions, reads: 0 })
+    expect(await reconcile(ports, submissions, [createId(1)])).toMatchObject({ open: submissions, readCount: 0 })
     expect(api.readIds).toEqual([])
     const here = await addUnknownRows(store, { rows: [orderRow(1, 'bob@example.com')] })
     const all = [...submissions, ...here.submissions]

@@ -53,7 +53,7 @@ test(
     ])
     const message = 'is closed: its database is on another server than before'
     await expect(beginAttempt(storeAfter.ledger, next, newAttempt())).rejects.toThrow(message)
-    expect(await storeAfter.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
+    expect(await storeAfter.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation', unreported: [] })
     await storeAfter.rollbacks.acceptOlder()
     await beginRow(storeAfter, next)
     expect(await beginAttempt(storeAfter.ledger, lost, newAttempt())).toBeUndefined()

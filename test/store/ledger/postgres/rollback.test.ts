@@ -87,7 +87,7 @@ test('after a failover every log has to report, and then a user has to confirm t
     'a@example.com sending',
     'b@example.com pending',
   ])
-  expect(await b.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
+  expect(await b.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation', unreported: [] })
   expect(await listStates(a)).toEqual([
     'waits@example.com pending',
     'a@example.com sending',
@@ -137,7 +137,7 @@ test('a machine that does not return is excluded by its id, and the waiting rows
   await expect(a.rollbacks.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
   const [missingLog] = (await a.rollbacks.examine()).unreported
   expect(await a.rollbacks.exclude([missingLog?.id ?? ''])).toEqual({ held: 1 })
-  expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
+  expect(await a.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation' })
   await a.rollbacks.acceptOlder()
   expect(await statesOf(a, row.batchId)).toEqual(['held'])
   // The exclusion ends when the machine sends again.
@@ -151,7 +151,7 @@ test('one process of a machine reports the attempts of all its processes', async
   await first.close()
   await failOver([lostAttempt])
   const second = await alpha.store()
-  expect(await second.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
+  expect(await second.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation' })
   await second.rollbacks.acceptOlder()
   await beginOrder(second, 'next@example.com')
   expect(await listStates(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
@@ -285,7 +285,7 @@ test('a restore that only a user reports closes the store for all machines', asy
   await expect(beginOrder(b, 'next@example.com')).rejects.toMatchObject(
     closedError('a backup of it was restored'),
   )
-  expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
+  expect(await a.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation' })
   expect(await listStates(a)).toContain('lost@example.com unknown')
 })
 
