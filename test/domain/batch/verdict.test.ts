@@ -150,7 +150,13 @@ test('the conflicts of a planned file are counted by the state of the earlier or
     createConflict({ state: 'sending', batchId: 'b-4', row: 2 }),
   ])
   expect(conflicts).toEqual({
-    orderedBefore: { ...noConflicts().orderedBefore, count: 3, repeats: { ordered: 1, all: 1 }, firstSentAt: 5, lastSentAt: 9 },
+    orderedBefore: {
+      ...noConflicts().orderedBefore,
+      count: 3,
+      repeats: { ordered: 1, all: 1 },
+      firstSentAt: 5,
+      lastSentAt: 9,
+    },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},

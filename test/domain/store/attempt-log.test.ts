@@ -116,7 +116,9 @@ test('a line after an incomplete one is read: another process appended it', () =
 
 test('zeros that a power cut left instead of a line are skipped', () => {
   const zeros = `\n${'\0'.repeat(40)}\t`
-  expect(parse(`${format(createEntry(1))}${zeros}${format(createEntry(2))}`)).toMatchObject({ damagedLineCount: 0 })
+  expect(parse(`${format(createEntry(1))}${zeros}${format(createEntry(2))}`)).toMatchObject({
+    damagedLineCount: 0,
+  })
 })
 
 test('a complete line with any one character changed is damaged', () => {

@@ -210,7 +210,10 @@ describe('the reads', () => {
   test('exclude rows of another service, which stay unchanged', async () => {
     const { submissions } = await addUnknownRows(store, { baseUrl: 'http://127.0.0.1:4010/other' })
     const { ports, api } = createRunner(store)
-    expect(await reconcile(ports, submissions, [createId(1)])).toMatchObject({ open: submissions, readCount: 0 })
+    expect(await reconcile(ports, submissions, [createId(1)])).toMatchObject({
+      open: submissions,
+      readCount: 0,
+    })
     expect(api.readIds).toEqual([])
     const here = await addUnknownRows(store, { rows: [orderRow(1, 'bob@example.com')] })
     const all = [...submissions, ...here.submissions]
