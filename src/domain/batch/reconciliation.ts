@@ -37,7 +37,7 @@ export interface NearMatch {
 }
 
 /** Describes a request that is no evidence, and how it differs from the order. */
-export function describeNearMatch({ requestId, createdAt, differs }: NearMatch): string {
+export function nearMatchText({ requestId, createdAt, differs }: NearMatch): string {
   const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
   return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
 }
@@ -256,7 +256,7 @@ export function unknownDetails(nearMatches: readonly NearMatch[], sendableAt: nu
       ? ['No event names this person. That proves nothing: ask the provider.']
       : [
           'These requests may be this order. Ask the provider:',
-          ...nearMatches.map((each) => `  ${describeNearMatch(each)}`),
+          ...nearMatches.map((each) => `  ${nearMatchText(each)}`),
         ]),
     ...(sendableAt === undefined
       ? []

@@ -1,6 +1,6 @@
 import { formatRow, type BatchCounts } from '../../domain/batch/batch.ts'
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
-import { describeNearMatch, type Reconciliation } from '../../domain/batch/reconciliation.ts'
+import { nearMatchText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import {
@@ -304,7 +304,7 @@ function reconciliationText({ settled, ambiguous, askedRowCount = 0 }: Reconcili
         ? []
         : [
             `${sanitize(formatRow(submission))}: no request matches for certain; a person has to decide`,
-            ...nearMatches.map((each) => `  ${sanitize(describeNearMatch(each))}`),
+            ...nearMatches.map((each) => `  ${sanitize(nearMatchText(each))}`),
           ],
     ),
   ].join('\n')

@@ -301,13 +301,8 @@ function compareOneByOne(rows: readonly NewRow[]): unknown[] {
     const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
     const conflict = findConflict(comparedRow, candidates, nothingAllowed, relations)
     if (conflict !== undefined)
-      return [
-        conflict.becomes,
-        conflict.reason,
-        conflict.shares,
-        conflict.order.row,
-        conflict.sameReasonCount,
-      ]
+      const { becomes, reason, shares, order, sameReasonCount } = conflict
+return [becomes, reason, shares, order.row, sameReasonCount]
     const { recipient, packageId } = row
     const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }
     sent.push({ order, key: personKey(row.recipient) })
@@ -352,13 +347,8 @@ test('for rows with few different phones, the result is equal to a comparison of
       const results = rows.map((row) => {
         const { conflict, phoneSharer } = comparer.compare(row, [])
         if (conflict === undefined) return ['pending', phoneSharer?.row]
-        return [
-          conflict.becomes,
-          conflict.reason,
-          conflict.shares,
-          conflict.order.row,
-          conflict.sameReasonCount,
-        ]
+        const { becomes, reason, shares, order, sameReasonCount } = conflict
+return [becomes, reason, shares, order.row, sameReasonCount]
       })
       expect(results).toEqual(compareOneByOne(rows))
     }),

@@ -3,7 +3,7 @@ import { expect, test, describe } from 'vitest'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import { requestIdsIn } from '../../../src/domain/webhook/read-event.ts'
 import {
-  describeNearMatch,
+  nearMatchText,
   type Reconciliation,
   unreconciledError,
   fitsOtherSubmission,
@@ -56,16 +56,14 @@ describe('evidence', () => {
   })
 
   test('a request is shown with the time of its creation', () => {
-    const text = describeNearMatch({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
+    const text = nearMatchText({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
     expect(text).toMatch(/r-1.*2026-11-20/)
   })
 
   test('a request is shown with its differences, or as fitting if it has none', () => {
     const near = { requestId: 'r-1', createdAt: '2026-11-20T10:00:00Z' }
-    expect(describeNearMatch({ ...near, differs: [] })).toMatch(/, fits$/)
-    expect(describeNearMatch({ ...near, differs: ['time'] })).toMatch(
-      /fits but for: created outside the time/,
-    )
+    expect(nearMatchText({ ...near, differs: [] })).toMatch(/, fits$/)
+    expect(nearMatchText({ ...near, differs: ['time'] })).toMatch(/fits but for: created outside the time/)
   })
 })
 
