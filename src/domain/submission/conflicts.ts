@@ -131,7 +131,7 @@ export interface Conflict {
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
   /** The number of further orders that conflict with the row for the same reason. */
-  sameReasonCount: number
+  moreCount: number
 }
 
 /** The reasons that a user may release; for any other reason something has to be recorded first. */
@@ -214,8 +214,8 @@ export function highestPrecedence(conflicts: readonly Conflict[]): Conflict | un
   let highest: Conflict | undefined
   for (const conflict of conflicts)
     if (highest === undefined || precedes(conflict, highest)) highest = conflict
-  const sameReasonCount = conflicts.filter(({ reason }) => reason === highest?.reason).length - 1
-  return highest && { ...highest, sameReasonCount }
+  const moreCount = conflicts.filter(({ reason }) => reason === highest?.reason).length - 1
+  return highest && { ...highest, moreCount }
 }
 
 export function findConflict(
@@ -294,7 +294,7 @@ function compareSame(
     }
     if (order.requestStatus === 'ERROR' && row.kind === 'file') return heldConflict('ended_in_error', order)
   }
-  return { becomes: 'duplicate', reason: 'same', shares: [], order, sameReasonCount: 0 }
+  return { becomes: 'duplicate', reason: 'same', shares: [], order, moreCount: 0 }
 }
 
 function compareSimilar(
@@ -327,7 +327,7 @@ function compareSimilar(
 }
 
 function heldConflict(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
-  return { becomes: 'held', reason, shares, order, sameReasonCount: 0 }
+  return { becomes: 'held', reason, shares, order, moreCount: 0 }
 }
 
 /** Whether a user who places a single order can confirm it in spite of this conflict. */

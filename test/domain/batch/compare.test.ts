@@ -301,8 +301,7 @@ function compareOneByOne(rows: readonly NewRow[]): unknown[] {
     const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
     const conflict = findConflict(comparedRow, candidates, nothingAllowed, relations)
     if (conflict !== undefined)
-      const { becomes, reason, shares, order, sameReasonCount } = conflict
-return [becomes, reason, shares, order.row, sameReasonCount]
+      return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.moreCount]
     const { recipient, packageId } = row
     const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }
     sent.push({ order, key: personKey(row.recipient) })
@@ -347,8 +346,7 @@ test('for rows with few different phones, the result is equal to a comparison of
       const results = rows.map((row) => {
         const { conflict, phoneSharer } = comparer.compare(row, [])
         if (conflict === undefined) return ['pending', phoneSharer?.row]
-        const { becomes, reason, shares, order, sameReasonCount } = conflict
-return [becomes, reason, shares, order.row, sameReasonCount]
+        return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.moreCount]
       })
       expect(results).toEqual(compareOneByOne(rows))
     }),

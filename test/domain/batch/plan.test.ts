@@ -40,7 +40,7 @@ describe('a plan', () => {
   })
 
   const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
-  const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, sameReasonCount: 0 }
+  const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, moreCount: 0 }
   const planOrders = (pending: number, over: Partial<BatchCheck> = {}) =>
     createPlan(
       createCheck(over),

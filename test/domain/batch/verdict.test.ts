@@ -136,7 +136,7 @@ const createConflict = (over: Partial<Submission>): Conflict => ({
   reason: 'same',
   shares: [],
   order: { ...batchRow(), packageId: 7, ...over },
-  sameReasonCount: 0,
+  moreCount: 0,
 })
 
 test('the conflicts of a planned file are counted by the state of the earlier order', () => {

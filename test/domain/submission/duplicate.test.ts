@@ -21,7 +21,7 @@ const createConflict = (over: Partial<Submission>, conflict: Partial<Conflict> =
   reason: 'same',
   shares: [],
   order: createOrder(over),
-  sameReasonCount: 0,
+  moreCount: 0,
   ...conflict,
 })
 const serviceUrl = 'https://api.example.com'

@@ -200,7 +200,7 @@ describe('several conflicts', () => {
     expect(highestPrecedence(found)).toMatchObject({
       becomes: 'duplicate',
       order: { state: 'unknown' },
-      sameReasonCount: 1,
+      moreCount: 1,
     })
     expect(highestPrecedence([])).toBeUndefined()
   })
@@ -303,7 +303,7 @@ test('of several conflicts with one reason the state with the highest precedence
 
 test('a single order can be confirmed against a similar person or a replaced package, and nothing else', () => {
   const confirmableReasons = conflictReasons.filter((reason) =>
-    canBeConfirmed({ becomes: 'held', reason, shares: [], order: toOrder(), sameReasonCount: 0 }),
+    canBeConfirmed({ becomes: 'held', reason, shares: [], order: toOrder(), moreCount: 0 }),
   )
   expect(confirmableReasons).toEqual(['replaced_package', 'similar'])
 })
@@ -331,7 +331,7 @@ describe('an external result', () => {
       reason: 'same',
       order: { batchId: 'results', row: 1, requestId: 'r-1' },
       externalResult: { line: 3 },
-      sameReasonCount: 0,
+      moreCount: 0,
     })
   })
 

@@ -24,7 +24,7 @@ const createConflict = (reason: Conflict['reason'], over: Partial<Conflict> = {}
   reason,
   shares: ['email'],
   order: { ...batchRow({ batchId: 'old', row: 3 }), packageId: 7 },
-  sameReasonCount: 0,
+  moreCount: 0,
   ...over,
 })
 

@@ -48,7 +48,7 @@ describe.each(backends)('%s', (backend) => {
       conflict.reason,
       conflict.shares,
       conflict.order.row,
-      conflict.sameReasonCount,
+      conflict.moreCount,
     ])
     expect(shownConflicts).toEqual([
       [1, 'same', [], 5, 0],
