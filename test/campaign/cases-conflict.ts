@@ -198,8 +198,8 @@ export const conflictCases: readonly Case[] = [
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(4)))
       expectExit(await environment.run(createRunArguments(file)), 0)
-      expectExit(await environment.run(createRunArguments(file), { home: 'colleague' }), 0)
-      expectExit(await environment.run(createRunArguments('people.results.csv'), { home: 'third' }), 0)
+      expectExit(await environment.run(createRunArguments(file), { machine: 'colleague' }), 0)
+      expectExit(await environment.run(createRunArguments('people.results.csv'), { machine: 'third' }), 0)
       expectCount(environment.sandbox.requests().length, 4, 'orders')
     },
   },

@@ -60,6 +60,7 @@ export const orderCases: readonly Case[] = [
     title: 'a run is killed at the 1st, 3rd and 7th order, and the file is run again',
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(12)))
+      // Orders are counted from the start of each run: 1, then 1 + 2, then 1 + 2 + 4.
       for (const killAtOrder of [1, 2, 4]) await environment.run(createRunArguments(file), { killAtOrder })
       expectExit(await environment.run(createRunArguments(file)), [0, 8])
     },

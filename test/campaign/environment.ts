@@ -37,12 +37,12 @@ export interface Tally {
 export type Backend = 'SQLite' | 'PostgreSQL'
 
 interface RunOptions {
-  /** Name of the machine, which has its own settings and store. */
-  home?: string
+  /** Name of the machine, which has its own settings and its own store. */
+  machine?: string
   env?: Record<string, string>
-  /** The command is killed by SIGKILL once this many orders have reached the service. */
+  /** The command is killed by SIGKILL once this many orders have reached the service since its start. */
   killAtOrder?: number
-  /** `work` is called while the command runs, once `atOrder` orders have reached the service. */
+  /** `work` is called once while the command runs, when `atOrder` orders have reached the service since its start. */
   meanwhile?: { atOrder: number; work: () => unknown }
 }
 
@@ -55,8 +55,8 @@ export class CampaignEnvironment {
   readonly expectedOrders = new Map<string, number>()
   #url = ''
   #close = (): Promise<void> => Promise.resolve()
-  readonly #homes = new Set<string>()
-  /** The PostgreSQL server with the stores of the homes; undefined with SQLite. */
+  readonly #machines = new Set<string>()
+  /** The PostgreSQL server with the stores of the machines; undefined with SQLite. */
   readonly #cluster: Cluster | undefined
   readonly #databases = new Map<string, Promise<string>>()
 
@@ -89,25 +89,25 @@ export class CampaignEnvironment {
     return this.#url
   }
 
-  getDataFolder(home = 'own'): string {
-    return join(this.folder, home, 'data')
+  getDataFolder(machine = 'own'): string {
+    return join(this.folder, machine, 'data')
   }
 
-  getStorePath(home = 'own'): string {
-    return join(this.getDataFolder(home), 'ledger.sqlite')
+  getStorePath(machine = 'own'): string {
+    return join(this.getDataFolder(machine), 'ledger.sqlite')
   }
 
-  /** Returns the name of the database of a home, and creates it at the first use; undefined with SQLite. */
-  #findDatabase(home: string): Promise<string> | undefined {
+  /** Returns the name of a machine's database, and creates it at the first use; undefined with SQLite. */
+  #findDatabase(machine: string): Promise<string> | undefined {
     const cluster = this.#cluster
     if (cluster === undefined) return undefined
     const name =
-      this.#databases.get(home) ??
+      this.#databases.get(machine) ??
       cluster.create().then(async (created) => {
         await createStore(cluster.url(created))
         return created
       })
-    this.#databases.set(home, name)
+    this.#databases.set(machine, name)
     return name
   }
 
@@ -118,16 +118,16 @@ export class CampaignEnvironment {
     return name
   }
 
-  /** Runs a command on the machine `home`. */
+  /** Runs a command on the machine `machine`. */
   async run(argv: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-    const { home = 'own', env = {}, killAtOrder, meanwhile } = options
-    this.#homes.add(home)
-    const database = await this.#findDatabase(home)
+    const { machine = 'own', env = {}, killAtOrder, meanwhile } = options
+    this.#machines.add(machine)
+    const database = await this.#findDatabase(machine)
     const child = spawn(process.execPath, [program, ...argv], {
       cwd: join(this.folder, 'files'),
       env: {
         PATH: process.env['PATH'] ?? '',
-        ...emptyEnv(join(this.folder, home)),
+        ...emptyEnv(join(this.folder, machine)),
         ...serviceEnv(this.#url, this.sandbox.credentials),
         ...roomyQuota.env,
         ...(database === undefined ? {} : { REFCHECK_STORE: this.#cluster?.url(database) }),
@@ -171,7 +171,7 @@ export class CampaignEnvironment {
       ([lastName, orderCount]) => orderCount > (this.expectedOrders.get(lastName) ?? 1),
     ).length
     const rows: Submission[] = []
-    for (const home of this.#homes) rows.push(...(await this.submissions(home)))
+    for (const machine of this.#machines) rows.push(...(await this.submissions(machine)))
     const knownIds = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
     const unresolved = rows.filter(({ state }) => state === 'unknown' || state === 'dropped')
     const lost = this.sandbox.requests().filter(
@@ -183,9 +183,9 @@ export class CampaignEnvironment {
     return { kills: this.kills, twice, lost, unknown: unresolved.length }
   }
 
-  async submissions(home = 'own'): Promise<Submission[]> {
-    const paths = { config: join(this.folder, home, 'config'), data: this.getDataFolder(home) }
-    const database = await this.#findDatabase(home)
+  async submissions(machine = 'own'): Promise<Submission[]> {
+    const paths = { config: join(this.folder, machine, 'config'), data: this.getDataFolder(machine) }
+    const database = await this.#findDatabase(machine)
     const store = await openStore({
       chosen: database === undefined ? undefined : this.#cluster?.url(database),
       paths,

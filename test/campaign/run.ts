@@ -22,9 +22,11 @@ interface Row {
   title: string
   /** The number of runs, orders and faults, such as `200 orders, 3 kills`. */
   amount: string
+  /** People with more orders than expected. */
   twice: number
+  /** Orders that no store knows. */
   lost: number
-  /** Undefined if no process was killed. */
+  /** Unknown outcomes per kill; undefined if no process was killed. */
   unknownPerKill: number | undefined
   seconds: number
   /** The first unexpected result. */
@@ -162,13 +164,13 @@ async function countOverlappingFiles(count: number, store: Backend = 'SQLite'): 
   return { amount: `${fileCount} files`, twice, lost, unknownPerKill: undefined }
 }
 
-async function countSimulations(fullCount: number, store: 'run' | 'postgres'): Promise<ScenarioCounts> {
+async function countSimulations(fullCount: number, program: 'run' | 'postgres'): Promise<ScenarioCounts> {
   const seeds = scaleByShare(fullCount)
   const { kills, twice, lost, broken, eventCounts } = await runSimulations(
     seeds,
     seed * 100_000,
     processCount,
-    store,
+    program,
   )
   for (const line of broken) console.log(line)
   return {
@@ -206,7 +208,7 @@ async function countFleet(): Promise<ScenarioCounts> {
   }
   const onProgress = (line: string): unknown => process.stderr.write(`${line}\n`)
   const tally = await runFleet(plan, seeded(seed * 10 + 1), isSmall ? {} : { onProgress })
-  const exceeded = tally.peaks.filter(({ orders, calls }) => orders > calls)
+  const exceeded = tally.peaks.filter(({ orders, calls: maxCalls }) => orders > maxCalls)
   return {
     amount: `${tally.orders} orders, ${formatFaults(tally)}`,
     twice: tally.twice,

@@ -6,7 +6,9 @@ import { addCounts, type EventCounts, createEventCounts } from '../simulation/ev
 
 export interface SimulationTotals {
   kills: number
+  /** People who were ordered twice, less those that the program cannot detect. */
   twice: number
+  /** Requests of the service that no row of the store has. */
   lost: number
   eventCounts: EventCounts
   /** Other rules that were broken, one line for each seed. */
@@ -15,12 +17,12 @@ export interface SimulationTotals {
 
 const seedsPerChild = 100
 
-/** Runs seeds of test/simulation in `processes` parallel processes. */
+/** Runs seeds of `program` (run.ts or postgres.ts of test/simulation) in `processes` parallel processes. */
 export async function runSimulations(
   seedCount: number,
   first: number,
   processes: number,
-  store: 'run' | 'postgres' = 'run',
+  program: 'run' | 'postgres' = 'run',
 ): Promise<SimulationTotals> {
   const total: SimulationTotals = {
     kills: 0,
@@ -36,8 +38,8 @@ export async function runSimulations(
   const worker = async (): Promise<void> => {
     for (let offset = offsets.shift(); offset !== undefined; offset = offsets.shift()) {
       const count = Math.min(seedsPerChild, seedCount - offset)
-      const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
-      const stdout = await runAndReadOutput([program, `${count}`, `${first + offset}`])
+      const path = join(import.meta.dirname, '..', 'simulation', `${program}.ts`)
+      const stdout = await runAndReadOutput([path, `${count}`, `${first + offset}`])
       const lines = stdout.trimEnd().split('\n')
       const { kills, twice, lost, eventCounts } = JSON.parse(lines.pop() ?? '') as SimulationTotals
       total.kills += kills

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { orderBody, addAgentPlan, openPlans } from '../harness/agent-plans.ts'
-import { session, type Session, type TypeOptions } from '../harness/session.ts'
+import { session, type Session, type TypingOptions } from '../harness/session.ts'
 
 const planCodePattern = /\b[B-X]{4}-[B-X]{4}\b/gi
-const terminal: TypeOptions = { tty: true, exported: { NO_COLOR: '1' } }
+const terminal: TypingOptions = { tty: true, exported: { NO_COLOR: '1' } }
 const confirmOrder = [{ ask: /^Order /, confirm: true }]
 const declineOrder = [{ ask: /^Order /, confirm: false }]
 

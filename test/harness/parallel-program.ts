@@ -1,10 +1,10 @@
 import { TIME_OF_DAY } from './filters.ts'
 import { start } from './process.ts'
-import { type Screen, type Session, session, type Step, type TypeOptions } from './session.ts'
+import { type Screen, type Session, session, type Step, type TypingOptions } from './session.ts'
 import { emptyEnv, envOfReadyLine } from './service-env.ts'
 
 export interface SandboxProcess {
-  type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
+  type: (line: string | readonly string[], options?: TypingOptions) => Promise<Step>
   all: (lines: readonly (string | readonly string[])[]) => Promise<Screen>
   write: Session['write']
   /** Address and key of the sandbox. */

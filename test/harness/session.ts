@@ -49,7 +49,7 @@ export class Step extends Screen implements Outcome {
   }
 }
 
-export interface TypeOptions extends Omit<RunOptions, 'prompter'> {
+export interface TypingOptions extends Omit<RunOptions, 'prompter'> {
   /** Answers to questions, in sequence. An answer without a question fails the test. */
   answers?: readonly Answer[] | undefined
   /** Variables that were exported in the shell before, so that the line does not show them. */
@@ -59,9 +59,9 @@ export interface TypeOptions extends Omit<RunOptions, 'prompter'> {
 export interface Session extends World {
   clock: ManualClock
   /** Types one command line: a text in which words with spaces have quotes, or a list of words. */
-  type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
+  type: (line: string | readonly string[], options?: TypingOptions) => Promise<Step>
   /** Types several command lines, one after the other. Returns all of their output as one screen. */
-  all: (lines: readonly (string | readonly string[])[], options?: TypeOptions) => Promise<Screen>
+  all: (lines: readonly (string | readonly string[])[], options?: TypingOptions) => Promise<Screen>
   /** Writes a file into the session's folder. Returns its name. */
   write: (name: string, content: string | Uint8Array) => string
   /** The content of a file, as `cat` shows it. */
@@ -167,7 +167,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
 }
 
 /** Returns a command line as it is typed in a shell, with its variables and its standard input. */
-function shellLine(line: string, { env = {}, stdin }: TypeOptions): string {
+function shellLine(line: string, { env = {}, stdin }: TypingOptions): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${quote(value)} `)
   const here =
     typeof stdin === 'string' ? ` <<EOF\n${stdin.trimEnd()}\nEOF` : stdin === undefined ? '' : ' < BYTES'

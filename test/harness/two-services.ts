@@ -1,13 +1,13 @@
 import type { SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { REPORT_FILE } from './filters.ts'
 import { ManualClock } from './manual-clock.ts'
-import { type Session, type SessionOptions, session, type Step, type TypeOptions } from './session.ts'
+import { type Session, type SessionOptions, session, type Step, type TypingOptions } from './session.ts'
 import { world, type World } from './world.ts'
 
 export interface TwoServices extends Session {
   other: World
   /** Runs a command line with the other service, on the same store and folders. */
-  typeAtOther: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
+  typeAtOther: (line: string | readonly string[], options?: TypingOptions) => Promise<Step>
 }
 
 /** Starts a session with two services and one store. Both assign the same ids, because seed and clock are the same. */

@@ -4,11 +4,11 @@ import { handler } from '../usecases/webhook/receivers/handler.ts'
 import { secret } from '../usecases/webhook/receivers/served.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { MS } from './filters.ts'
-import { type Session, session, type Step, type TypeOptions } from './session.ts'
+import { type Session, session, type Step, type TypingOptions } from './session.ts'
 
 export interface WebhookSession extends Session {
   /** `refcheck webhook …`, with the secret in the environment. */
-  webhook: (line: string, options?: TypeOptions) => Promise<Step>
+  webhook: (line: string, options?: TypingOptions) => Promise<Step>
 }
 
 export async function webhookSession(): Promise<WebhookSession> {

@@ -9,7 +9,7 @@ export const root = join(import.meta.dirname, '..', '..')
 /** A bug that no test detected when it was planted by hand, or a similar one. */
 export interface PlantedBug {
   /** What the bug changes in the program. */
-  what: string
+  title: string
   edits: readonly Edit[]
   /** Parts of the paths of the tests that have to detect it. */
   tests: readonly string[]
@@ -41,17 +41,17 @@ const comparedBefore = editsOf(
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
-    what: 'rows of a file are compared before the transaction that adds them',
+    title: 'rows of a file are compared before the transaction that adds them',
     edits: comparedBefore,
     tests: [`test/store/ledger/sqlite/one-step.test.ts`],
   },
   {
-    what: 'rows of a file are compared before the transaction that adds them, PostgreSQL',
+    title: 'rows of a file are compared before the transaction that adds them, PostgreSQL',
     edits: comparedBefore,
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {
-    what: 'a single order is compared before the transaction that adds it, PostgreSQL',
+    title: 'a single order is compared before the transaction that adds it, PostgreSQL',
     edits: editsOf(
       `${ledger}/ledger.ts`,
       ['return this.addOnce(', 'const before = await this.look(batch, guard)\n    return this.addOnce('],
@@ -65,7 +65,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {
-    what: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
+    title: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
     edits: [
       ...editsOf(`${ledger}/ledger.ts`, [
         'await this.rollbacks.ready()\n    const claims = this.#claims',
@@ -86,7 +86,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {
-    what: 'the lease of a runner is compared with the clock of the machine, PostgreSQL',
+    title: 'the lease of a runner is compared with the clock of the machine, PostgreSQL',
     edits: [
       ...editsOf(`${ledger}/ledger.ts`, [
         'this.leases.abandoned(this.engine)',
@@ -102,7 +102,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/store/ledger/postgres/sharing.test.ts'],
   },
   {
-    what: 'a store without the key of its fingerprints is given a new one',
+    title: 'a store without the key of its fingerprints is given a new one',
     edits: editsOf(
       `${ledger}/fingerprints.ts`,
       [
@@ -114,7 +114,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/store/ledger/damaged.test.ts'],
   },
   {
-    what: 'reconciliation ignores the end of the time in which a request can fit',
+    title: 'reconciliation ignores the end of the time in which a request can fit',
     edits: editsOf('src/domain/batch/reconciliation.ts', [
       ' && createdAt <= endedAt + aheadMs + clockSkewMs',
       '',
@@ -122,7 +122,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/domain/batch/reconciliation.test.ts'],
   },
   {
-    what: 'a row is not compared again in the transaction that takes it to sending',
+    title: 'a row is not compared again in the transaction that takes it to sending',
     edits: editsOf(`${ledger}/claim.ts`, [
       'const conflict = highestPrecedence(conflicts)',
       'const conflict = highestPrecedence(conflicts.slice(conflicts.length))',
@@ -130,7 +130,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/store/ledger', 'test/mutants/random-faults.test.ts'],
   },
   {
-    what: 'attempts are not recorded outside the store',
+    title: 'attempts are not recorded outside the store',
     edits: editsOf(`${ledger}/rollback-detection.ts`, [
       "log.append({ kind: 'entry', ...attempt })",
       'void attempt',
@@ -138,7 +138,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/mutants/random-faults.test.ts', 'test/commands/store-rollback.test.ts'],
   },
   {
-    what: 'the attempt log is not flushed',
+    title: 'the attempt log is not flushed',
     edits: editsOf(`${ledger}/rollback-detection.ts`, [
       'await log.flush()\n  }\n\n  /**\n   * Appends an outcome',
       '}\n\n  /**\n   * Appends an outcome',
@@ -146,7 +146,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/store/ledger/sqlite/recording.test.ts'],
   },
   {
-    what: 'a row in flight whose process is gone is sent again',
+    title: 'a row in flight whose process is gone is sent again',
     edits: editsOf('src/domain/submission/states.ts', [
       "return { to: 'unknown', at,",
       "return { to: 'pending', at,",
@@ -154,7 +154,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     tests: ['test/domain/submission/recovery.test.ts'],
   },
   {
-    what: 'a release covers every order that is similar, shown or not',
+    title: 'a release covers every order that is similar, shown or not',
     edits: editsOf('src/domain/submission/conflicts.ts', [
       "release.kind !== 'rows' ||",
       "release.kind === 'rows' ||",

@@ -16,7 +16,7 @@ interface Results {
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
-const selected = plantedBugs.filter(({ what }) => what.includes(values.only))
+const selected = plantedBugs.filter(({ title }) => title.includes(values.only))
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
 
 /** Returns the name of the first test that fails with these sources, or undefined if all pass. */
@@ -45,7 +45,7 @@ try {
     throw new Error(`a test fails without a planted bug: ${failureWithoutBug}`)
   for (const bug of selected) {
     const detectedBy = findFirstFailure(bug.tests, applyEdits(bug))
-    console.log(detectedBy === undefined ? `SURVIVED: ${bug.what}` : `noticed: ${bug.what} (${detectedBy})`)
+    console.log(detectedBy === undefined ? `SURVIVED: ${bug.title}` : `noticed: ${bug.title} (${detectedBy})`)
     if (detectedBy === undefined) process.exitCode = 1
   }
 } finally {

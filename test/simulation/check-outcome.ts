@@ -16,7 +16,7 @@ export interface OrderCounts {
  * who has an order can be ordered again. Adds each broken rule to `world.broken`.
  */
 export async function checkOutcome(world: World): Promise<OrderCounts> {
-  const { broken, sandbox, refused, damages } = world
+  const { broken, sandbox, quotaRefusalCount, storeDamages } = world
   const requestIdsByHuman = new Map<Human, string[]>()
   for (const request of sandbox.requests()) {
     const human = world.findHumanOf(request)
@@ -41,15 +41,15 @@ export async function checkOutcome(world: World): Promise<OrderCounts> {
   checkRequestIds(world, submissions)
   const unfinished = submissions.filter(({ state }) => state === 'pending' || state === 'sending')
   if (unfinished.length > 0) broken.push(`${unfinished.length} rows never came to an end`)
-  const maxUnknown = world.kills + world.lostAnswers
-  if (damages.length === 0 && world.unknown > maxUnknown)
+  const maxUnknown = world.kills + world.lostAnswerCount
+  if (storeDamages.length === 0 && world.unknownOutcomeCount > maxUnknown)
     broken.push(
-      `${world.unknown} outcomes unknown after ${world.kills} kills and ${world.lostAnswers} lost answers`,
+      `${world.unknownOutcomeCount} outcomes unknown after ${world.kills} kills and ${world.lostAnswerCount} lost answers`,
     )
   // An SQLite store measures the quota with the clock of its machine, so a clock that was set may exceed the quota.
-  const isClockReliable = world.files.storeSetting !== undefined || world.eventCounts['clocks set'] === 0
-  if (damages.length === 0 && isClockReliable && refused > 0)
-    broken.push(`the quota was passed ${refused} times`)
+  const isClockReliable = world.hasServer || world.eventCounts['clocks set'] === 0
+  if (storeDamages.length === 0 && isClockReliable && quotaRefusalCount > 0)
+    broken.push(`the quota was passed ${quotaRefusalCount} times`)
   await checkNoSecondOrder(world, store, requestIdsByHuman)
   await store.close()
   return { twice: orderedTwice.length, lost: lostRequests.length, orders: sandbox.requests().length }

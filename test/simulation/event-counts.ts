@@ -1,6 +1,9 @@
-import type { LostNames } from './store-database.ts'
+import type { LostIds } from './store-database.ts'
 
-/** How often each event of the store and its machines occurred. */
+/**
+ * How often each event of the store and its machines occurred. 'first sent in a lost window': machines whose attempts
+ * were all lost when the store was restored.
+ */
 export type EventCounts = Record<
   | 'restored between rounds'
   | 'restored during a run'
@@ -38,9 +41,9 @@ export function addCounts(total: EventCounts, counts: EventCounts): void {
 
 /** An older state of the store that was restored. */
 export interface Loss {
-  lostNames: LostNames
+  lostIds: LostIds
   /**
    * Only the attempt logs show the loss: the server is the same, and no user ran `store check --restored`.
    */
-  isSilent: boolean
+  isVisibleOnlyInLogs: boolean
 }

@@ -15,13 +15,13 @@ function createEventAtRandomStep(
   const steps = new ProcessSteps(world.scheduler, Number.POSITIVE_INFINITY, (step) =>
     world.trace.push(`meanwhile ${step}`),
   )
-  const eventStep = steps.wrap({ happen: work })
+  const { performEvent } = steps.wrap({ performEvent: work })
   return {
     steps,
     async work() {
       for (let remaining = Math.floor(world.rng() ** 2 * 60); remaining > 0; remaining -= 1)
         await steps.step('waits')
-      await eventStep.happen()
+      await performEvent()
     },
   }
 }
@@ -37,38 +37,37 @@ export function createEventsDuringRound(world: World): ReturnType<typeof createE
         eventCounts['clocks set'] += 1
       }),
     )
-  const hasServer = world.files instanceof StoreDatabase
-  if (rng() < (hasServer ? 0.3 : 0.1))
+  if (rng() < (world.hasServer ? 0.3 : 0.1))
     events.push(createEventAtRandomStep(world, () => restoreDuringRun(world)))
-  if (world.files instanceof StoreDatabase && rng() < 0.4) {
-    const { files } = world
-    events.push(createEventAtRandomStep(world, () => files.saveState('saved')))
+  if (world.storage instanceof StoreDatabase && rng() < 0.4) {
+    const { storage } = world
+    events.push(createEventAtRandomStep(world, () => storage.saveState('saved')))
   }
   return events
 }
 
 /** Saves the state of the database, and then may add a machine that orders with it. */
-export async function copyAndAddMachine({ rng, files, machines }: World): Promise<void> {
-  if (!(files instanceof StoreDatabase) || rng() > 0.3) return
-  await files.saveState('saved')
+export async function copyAndAddMachine({ rng, storage, machines }: World): Promise<void> {
+  if (!(storage instanceof StoreDatabase) || rng() > 0.3) return
+  await storage.saveState('saved')
   if (rng() < 0.7) machines.add()
 }
 
 async function restoreDuringRun(world: World): Promise<void> {
-  const { files, rng, eventCounts } = world
-  if (files instanceof StoreDatabase) {
+  const { storage, rng, eventCounts } = world
+  if (storage instanceof StoreDatabase) {
     if (await restore(world, rng() < 0.5)) eventCounts['restored during a run'] += 1
     return
   }
-  if (!files.restoreInUse('backup', rng() < 0.5 ? 'in place' : 'renamed')) return
+  if (!storage.restoreInUse('backup', rng() < 0.5 ? 'in place' : 'renamed')) return
   eventCounts['restored during a run'] += 1
-  world.damages.push('restore during a run')
+  world.storeDamages.push('restore during a run')
 }
 
 /** Random events of a database and its machines between two rounds. */
 export async function restoreBetweenRounds(world: World): Promise<void> {
-  const { rng, files, machines, eventCounts } = world
-  if (!(files instanceof StoreDatabase)) return
+  const { rng, storage, machines, eventCounts } = world
+  if (!(storage instanceof StoreDatabase)) return
   if (rng() < 0.1) {
     machines.add(pickOne(machines.available, rng))
     eventCounts['settings copied'] += 1
@@ -85,27 +84,27 @@ const rollbackKinds: readonly RollbackKind[] = ['snapshot', 'snapshot', 'failove
 
 /** Restores an older state of the database; false if none was saved. */
 async function restore(world: World, shouldDisconnect: boolean): Promise<boolean> {
-  const { rng, files, machines, eventCounts } = world
-  if (!(files instanceof StoreDatabase)) return false
+  const { rng, storage, machines, eventCounts } = world
+  if (!(storage instanceof StoreDatabase)) return false
   const kind = world.eventCounts.failovers > 0 && rng() < 0.4 ? 'old primary' : pickOne(rollbackKinds, rng)
-  const lostNames = await files.restoreState(
+  const lostIds = await storage.restoreState(
     kind === 'old primary' ? 'old_primary' : 'saved',
     kind,
     shouldDisconnect,
   )
-  if (lostNames === undefined) return false
-  world.damages.push(kind)
-  const isReported = kind === 'snapshot' && rng() < 0.5
-  world.losses.push({ lostNames, isSilent: (kind === 'snapshot' || kind === 'old primary') && !isReported })
+  if (lostIds === undefined) return false
+  world.storeDamages.push(kind)
+  const isReportedByUser = kind === 'snapshot' && rng() < 0.5
+  world.losses.push({ lostIds, isVisibleOnlyInLogs: (kind === 'snapshot' || kind === 'old primary') && !isReportedByUser })
   const hasLostAllAttempts = (machine: Machine): boolean => {
     const ids = [...world.machineOfAttempt].filter(([, sender]) => sender === machine).map(([id]) => id)
-    return ids.length > 0 && ids.every((id) => lostNames.has(id))
+    return ids.length > 0 && ids.every((id) => lostIds.has(id))
   }
   eventCounts['first sent in a lost window'] += machines.available.filter(hasLostAllAttempts).length
   if (kind === 'failover') eventCounts.failovers += 1
   else if (kind === 'old primary') eventCounts['old primaries back'] += 1
   else if (kind === 'restore') eventCounts.restored += 1
-  if (!isReported) return true
+  if (!isReportedByUser) return true
   const store = await world.open()
   await store.rollbacks.closeAsRestored()
   await store.close()

@@ -22,15 +22,15 @@ const clockOffsets = [0, 0, 30_000, -30_000, 16 * minute, -16 * minute, 8 * day,
 /** All machines, including lost ones. With an SQLite store there is one. */
 export class Machines {
   readonly all: Machine[] = []
-  readonly #files: StoreFiles
+  readonly #storage: StoreFiles
   readonly #rng: () => number
   #lastAdded: Machine | undefined
 
-  constructor(files: StoreFiles, rng: () => number) {
-    this.#files = files
+  constructor(storage: StoreFiles, rng: () => number) {
+    this.#storage = storage
     this.#rng = rng
     this.add()
-    if (files.storeSetting !== undefined) this.add()
+    if (storage.storeSetting !== undefined) this.add()
   }
 
   get available(): Machine[] {
@@ -54,7 +54,7 @@ export class Machines {
 
   /** Adds a machine with empty settings, or with a copy of those of `copyOf`. */
   add(copyOf?: Machine): Machine {
-    const { config } = this.#files.paths
+    const { config } = this.#storage.paths
     const machine = {
       config: this.all.length === 0 ? config : `${config}${this.all.length + 1}`,
       aheadMs: 0,
@@ -73,13 +73,13 @@ export class Machines {
    */
   setClock(machine: Machine): void {
     const offset = clockOffsets[Math.floor(this.#rng() * clockOffsets.length)] ?? 0
-    const limit = this.#files.storeSetting === undefined ? 16 * minute : 8 * day
+    const limit = this.#storage.storeSetting === undefined ? 16 * minute : 8 * day
     machine.aheadMs = Math.max(-limit, Math.min(limit, offset))
   }
 
   /** Whether an attempt log of the machine contains one of `names`. */
   hasLogWithAny({ config }: Machine, names: ReadonlySet<string>): boolean {
-    const logs = this.#files.attemptLogs(config).map((path) => readFileSync(path, 'utf8'))
+    const logs = this.#storage.attemptLogs(config).map((path) => readFileSync(path, 'utf8'))
     return logs.some((log) => [...names].some((name) => log.includes(name)))
   }
 

@@ -4,7 +4,8 @@ import type { Batches } from '../../src/store/ledger/batches.ts'
 import type { Ledger } from '../../src/store/ledger/ledger.ts'
 import type { Attempt, RowVersion } from '../../src/domain/submission/submission.ts'
 
-export interface Parts {
+/** The parts of a simulated process that a mutant may replace. */
+export interface ReplaceableParts {
   api: Api
   ledger: Ledger
   batches: Pick<Batches, keyof Batches>
@@ -14,14 +15,14 @@ export interface Parts {
 }
 
 /** Replaces parts of a process by wrong ones. */
-export type Mutant = (parts: Parts) => Parts
+export type Mutant = (parts: ReplaceableParts) => ReplaceableParts
 
 /** The program without a mutation. */
 export const noMutation: Mutant = (parts) => parts
 
 const resendDecision = { by: 'a mutant', why: 'sent again without proof' }
 
-async function moveBackToPending({ ledger, clock }: Parts, rows: readonly RowVersion[]): Promise<void> {
+async function moveBackToPending({ ledger, clock }: ReplaceableParts, rows: readonly RowVersion[]): Promise<void> {
   for (const row of rows) {
     await ledger.move(
       { ...row, state: 'unknown' },

@@ -78,7 +78,7 @@ async function simulateAll(): Promise<void> {
       startSeed(seed)
       const name = await cluster.create()
       const target = await StoreDatabase.open(cluster.url(name))
-      const { broken, eventCounts, damages, ...counts } = await simulate(seed, mutant, target)
+      const { broken, eventCounts, storeDamages, ...counts } = await simulate(seed, mutant, target)
       await target.close()
       await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
       totals.seeds += 1
@@ -88,7 +88,7 @@ async function simulateAll(): Promise<void> {
       if (broken.length === 0) continue
       totals.broken += 1
       console.log(
-        `seed ${seed} (${damages.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`,
+        `seed ${seed} (${storeDamages.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`,
       )
     }
   } finally {

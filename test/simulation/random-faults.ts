@@ -2,7 +2,7 @@ import type { Fault } from '../../src/sandbox/service/schemas.ts'
 import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
 /** Faults of a POST, with their probabilities in thousandths. */
-const createFaults: readonly [weight: number, fault: Fault][] = [
+const createFaults: readonly [thousandths: number, fault: Fault][] = [
   [20, { kind: 'status', status: 500, when: 'before' }],
   [20, { kind: 'status', status: 500, when: 'after' }],
   [10, { kind: 'status', status: 502, when: 'after', body: 'html' }],
@@ -21,8 +21,8 @@ const createFaults: readonly [weight: number, fault: Fault][] = [
 export function injectRandomFaults(sandbox: Sandbox, rng: () => number): void {
   for (let call = 0; call < 40; call += 1) {
     let roll = rng() * 1000
-    for (const [weight, fault] of createFaults) {
-      roll -= weight
+    for (const [thousandths, fault] of createFaults) {
+      roll -= thousandths
       if (roll >= 0) continue
       sandbox.inject({ on: 'POST *', after: call, fault })
       break

@@ -27,9 +27,9 @@ const totals = {
 const startSeed = limitSeedDuration()
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
   startSeed(seed)
-  const { broken, counts, damages, eventCounts, ...orderCounts } = await simulate(seed, mutant)
+  const { broken, counts, storeDamages, eventCounts, ...orderCounts } = await simulate(seed, mutant)
   totals.seeds += 1
-  totals.damages += damages.length
+  totals.damages += storeDamages.length
   addCounts(totals.eventCounts, eventCounts)
   for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const)
     totals[name] += orderCounts[name]
@@ -37,7 +37,7 @@ for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) 
   if (broken.length === 0) continue
   totals.broken += 1
   console.log(
-    `seed ${seed} (${damages.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/run.ts 1 ${seed}${mutantName === undefined ? '' : ` "${mutantName}"`}`,
+    `seed ${seed} (${storeDamages.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/run.ts 1 ${seed}${mutantName === undefined ? '' : ` "${mutantName}"`}`,
   )
 }
 console.log(JSON.stringify(totals))

@@ -69,9 +69,9 @@ export class ProcessSteps {
   #onIdle: (() => void)[] = []
   hasTurn = false
   hasEnded = false
-  /** Name of the last step, and id of the last attempt that the process recorded. */
   lastStep = ''
-  lastAttempt: string | undefined
+  /** Id of the last attempt that the process recorded in the store. */
+  lastAttemptId: string | undefined
 
   constructor(scheduler: Scheduler, killAtStep: number, onStep: (name: string) => void) {
     this.#scheduler = scheduler

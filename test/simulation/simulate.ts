@@ -44,7 +44,7 @@ export interface SimulationResult {
   /** Number of processes that were killed. */
   kills: number
   /** Damage that was done to the store. */
-  damages: string[]
+  storeDamages: string[]
   /** How often the store was found closed. */
   closed: number
   /** How often each event happened that a simulation has to contain. */
@@ -84,7 +84,7 @@ export async function simulate(
     if (seed % 4 === 0) await orderElsewhere(world)
     await runUntilFinished(world)
     const { twice, lost, orders } = await checkOutcome(world)
-    const { broken, everybody, kills, damages, closed, trace, eventCounts } = world
+    const { broken, everybody, kills, storeDamages, closed, trace, eventCounts } = world
     const counts = await readCounts(world)
     await world.endRound()
     return {
@@ -96,14 +96,14 @@ export async function simulate(
       people: everybody.length,
       counts,
       kills,
-      damages,
+      storeDamages,
       closed,
       eventCounts,
       trace,
     }
   } finally {
     world.sandbox.close()
-    world.files.remove()
+    world.storage.remove()
   }
 }
 
@@ -123,14 +123,14 @@ function addPeopleFile({ peopleFiles, everybody, rng, offer }: World): void {
 
 /** Runs several processes in parallel, most of which are killed; then may damage the store. */
 async function runRoundWithFaults(world: World): Promise<void> {
-  const { rng, sandbox, files } = world
+  const { rng, sandbox, storage } = world
   const undoChange = changeOrganisation(sandbox, rng)
   injectRandomFaults(sandbox, rng)
   if (world.offer.hasConsent && rng() < 0.5) addPeopleFile(world)
   await copyAndAddMachine(world)
   const copyAtRequestCount = Math.floor(rng() * world.everybody.length)
   const unsubscribe = sandbox.log.subscribe(() => {
-    if (sandbox.requests().length === copyAtRequestCount) files.copyTo('backup')
+    if (sandbox.requests().length === copyAtRequestCount) storage.copyTo('backup')
   })
   const actions = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => pickAction(world))
   await runInParallel(
@@ -146,8 +146,8 @@ async function runRoundWithFaults(world: World): Promise<void> {
   await restoreBetweenRounds(world)
   if (rng() > 0.35) return
   const damageKind = pickOne(damageKinds, rng)
-  world.damages.push(damageKind)
-  files.damage(damageKind, rng)
+  world.storeDamages.push(damageKind)
+  storage.damage(damageKind, rng)
   if (damageKind === 'restore') world.eventCounts['restored between rounds'] += 1
   if (damageKind === 'copied settings') world.eventCounts['settings copied'] += 1
 }

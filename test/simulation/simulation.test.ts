@@ -18,13 +18,13 @@ describe('several processes on one store file with random faults by seed: kills 
       const totals = { kills: 0, damages: 0, closed: 0, people: 0, orders: 0 }
       const eventCounts = createEventCounts()
       for (let seed = first; seed < first + seedsPerTest; seed += 1) {
-        const { broken, damages, ...result } = await simulate(seed)
-        expect({ broken, damages, replay: replayCommand(seed) }).toEqual({
+        const { broken, storeDamages, ...result } = await simulate(seed)
+        expect({ broken, storeDamages, replay: replayCommand(seed) }).toEqual({
           broken: [],
-          damages,
+          storeDamages,
           replay: replayCommand(seed),
         })
-        totals.damages += damages.length
+        totals.damages += storeDamages.length
         addCounts(eventCounts, result.eventCounts)
         for (const name of ['kills', 'closed', 'people', 'orders'] as const) totals[name] += result[name]
       }
@@ -69,11 +69,11 @@ describe('the simulation detects a program with this mutation:', () => {
     '%s',
     async (name) => {
       const mutant = mutants[name] ?? noMutation
-      let caught: number | undefined
-      for (let seed = 1; seed <= mutantSeedCount && caught === undefined; seed += 1) {
-        if ((await simulate(seed, mutant)).broken.length > 0) caught = seed
+      let failingSeed: number | undefined
+      for (let seed = 1; seed <= mutantSeedCount && failingSeed === undefined; seed += 1) {
+        if ((await simulate(seed, mutant)).broken.length > 0) failingSeed = seed
       }
-      expect({ name, caught }).toEqual({ name, caught: expect.any(Number) as number })
+      expect({ name, failingSeed }).toEqual({ name, failingSeed: expect.any(Number) as number })
     },
     120_000,
   )

@@ -3,8 +3,11 @@ import { Client } from 'pg'
 import { createStore } from '../harness/create-store.ts'
 import { type DamageKind, StoreFiles } from './store-files.ts'
 
-/** Tables and functions that replace the server's clock and identity in a simulation. */
-const createClockSql = `
+/**
+ * Tables and functions that replace the server's clock and identity in a simulation. The columns `timeline` and
+ * `attempts` replace the timeline of the WAL and the oid of the table attempts.
+ */
+const createSimulatedServerSql = `
 CREATE SCHEMA refcheck;
 CREATE TABLE refcheck.simulated_clock (at double precision NOT NULL);
 INSERT INTO refcheck.simulated_clock VALUES (0);
@@ -24,8 +27,8 @@ const selectNames = `
 SELECT id AS name FROM refcheck.attempts UNION ALL
 SELECT convert_from(value, 'UTF8') FROM refcheck.meta WHERE name = 'generation'`
 
-/** Names that a restored database lacks: ids of attempts, and the generation if it differs. */
-export type LostNames = ReadonlySet<string>
+/** Ids that a restored database lacks: those of attempts, and that of the database's generation if it differs. */
+export type LostIds = ReadonlySet<string>
 
 /** The way in which a database returns to an older state. It determines the server's identity afterwards. */
 export type RollbackKind = 'snapshot' | 'failover' | 'restore' | 'old primary'
@@ -48,7 +51,7 @@ export class StoreDatabase extends StoreFiles {
     // The connection may end with a seed that fails, which reports its own error.
     client.on('error', () => undefined)
     await client.connect()
-    await client.query(createClockSql)
+    await client.query(createSimulatedServerSql)
     await createStore(url)
     return new StoreDatabase(url, client)
   }
@@ -92,7 +95,7 @@ export class StoreDatabase extends StoreFiles {
     name: string,
     kind: RollbackKind,
     shouldDisconnect: boolean,
-  ): Promise<LostNames | undefined> {
+  ): Promise<LostIds | undefined> {
     const { rows } = await this.#client.query(`SELECT to_regclass('${name}.meta') AS saved`)
     if ((rows as { saved: string | null }[])[0]?.saved === null) return undefined
     const namesBefore = await this.#selectNames(selectNames)
@@ -141,8 +144,8 @@ export class StoreDatabase extends StoreFiles {
     return (rows as { name: string }[]).map(({ name }) => name)
   }
 
-  override damage(harm: DamageKind, rng: () => number): void {
-    if (harm === 'torn list') super.damage(harm, rng)
+  override damage(kind: DamageKind, rng: () => number): void {
+    if (kind === 'torn list') super.damage(kind, rng)
   }
 
   async close(): Promise<void> {

@@ -17,7 +17,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Ways in which the files of a store are damaged between two rounds. */
+/**
+ * Ways in which the files of a store are damaged between two rounds. 'cut wal': the WAL is truncated. 'torn wal':
+ * 16 of its bytes are overwritten. 'lost': the store is deleted. 'torn list': half a line is appended to the attempt log.
+ * 'copied settings': the folder of settings is replaced by a copy.
+ */
 export const damageKinds = [
   'restore',
   'no wal',
@@ -61,7 +65,10 @@ export class StoreFiles {
     }
   }
 
-  /** Replaces the files by their last copy while processes use them: in the same files, or as new files. */
+  /**
+   * Restores the copy `name` while processes use the files, which are overwritten or replaced by new files. Returns
+   * false if there is no such copy.
+   */
   restoreInUse(name: string, how: 'in place' | 'renamed'): boolean {
     if (!existsSync(join(this.folder, name))) return false
     if (how === 'renamed') for (const suffix of ['', '-wal']) rmSync(this.path + suffix, { force: true })

@@ -56,7 +56,7 @@ export class World {
   readonly scheduler: Scheduler
   readonly sandbox: Sandbox
   readonly mutant: Mutant
-  readonly files: StoreFiles
+  readonly storage: StoreFiles
   readonly machines: Machines
   readonly eventCounts: EventCounts = createEventCounts()
   readonly losses: Loss[] = []
@@ -74,10 +74,10 @@ export class World {
   readonly foreignRequests = new Set<string>()
   /** Every call in sequence; the same seed gives the same trace. */
   readonly trace: string[] = []
-  /** Rules that were broken. */
+  /** One sentence for each violation of a rule. */
   readonly broken: string[] = []
-  /** Damage that was done to the store. */
-  readonly damages: string[] = []
+  /** The kinds of damage that were done to the store, and of rollbacks of the store, in sequence. */
+  readonly storeDamages: string[] = []
   /** The package for which new files and orders are made. */
   offer: OfferedPackage
   /** Number of processes that were killed. */
@@ -85,17 +85,18 @@ export class World {
   /** How often the store was found closed. */
   closed = 0
   /** Number of POST calls whose answers did not show the outcome. */
-  lostAnswers = 0
-  /** Number of times that a row became `unknown` while a process ran. */
-  unknown = 0
+  lostAnswerCount = 0
+  /** Number of times that a row became `unknownOutcomeCount` while a process ran. */
+  unknownOutcomeCount = 0
   /** Number of calls that the service refused because the quota was exceeded. */
-  refused = 0
+  quotaRefusalCount = 0
+  /** The processes of this round. `undo` reverts what a power cut would lose. */
   readonly #processes: { store: Store; leases: Set<Lease>; undo: () => Promise<void> }[] = []
 
-  constructor(seed: number, mutant: Mutant, files: StoreFiles) {
-    this.files = files
+  constructor(seed: number, mutant: Mutant, storage: StoreFiles) {
+    this.storage = storage
     this.rng = seeded(seed)
-    this.machines = new Machines(files, this.rng)
+    this.machines = new Machines(storage, this.rng)
     this.scheduler = new Scheduler(this.rng)
     this.mutant = mutant
     this.sandbox = createSandbox({ clock: this.clock, seed, rules: 'seeded' })
@@ -104,12 +105,12 @@ export class World {
     this.sandbox.log.subscribe((entry) => {
       if (entry.kind !== 'call') return
       this.trace.push(`${entry.method} ${entry.path} ${entry.status} ${entry.fault}`)
-      if (entry.status === 429 && entry.fault === null) this.refused += 1
+      if (entry.status === 429 && entry.fault === null) this.quotaRefusalCount += 1
       // An answer that a fault has changed does not show the outcome, except a 429.
-      const isClear =
+      const showsOutcome =
         (entry.fault === null && (entry.status ?? 500) < 500) ||
         (entry.fault === 'status' && entry.status === 429)
-      if (entry.method === 'POST' && !isClear) this.lostAnswers += 1
+      if (entry.method === 'POST' && !showsOutcome) this.lostAnswerCount += 1
     })
   }
 
@@ -123,14 +124,14 @@ export class World {
   }
 
   /** Whether the store is on a server, which has its own clock, and whose connections end with their process. */
-  get #hasServer(): boolean {
-    return this.files.storeSetting !== undefined
+  get hasServer(): boolean {
+    return this.storage.storeSetting !== undefined
   }
 
   /** Opens the store. `reconnectMs`: how long to wait for a server that is unreachable. */
   open(machine = this.machines.available[0]!, reconnectMs = 0): Promise<Store> {
     const { random } = this
-    const { folder, paths, storeSetting, lockWaitMs } = this.files
+    const { folder, paths, storeSetting, lockWaitMs } = this.storage
     return openStore({
       chosen: storeSetting,
       paths: { ...paths, config: machine.config },
@@ -156,7 +157,7 @@ export class World {
 
   /** Starts a process with all services of the program, which is killed at the step `killAtStep`. */
   async startProcess(killAtStep = Number.POSITIVE_INFINITY): Promise<Process> {
-    if (this.#hasServer) await this.files.setTime(this.clock.now())
+    if (this.hasServer) await this.storage.setTime(this.clock.now())
     const machine = this.machines.pickNext()
     const store = await this.open(machine, 60_000)
     const processNumber = this.trace.push(`a process that is killed at step ${killAtStep}`)
@@ -206,7 +207,7 @@ export class World {
       clock: { ...clock, sleep: (ms, signal) => this.#sleep(steps, ms, signal) },
       random,
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
-      files: { cwd: this.files.folder, stdin: { isTTY: false, stream: emptyStdin() } },
+      files: { cwd: this.storage.folder, stdin: { isTTY: false, stream: emptyStdin() } },
       prompter: undefined,
       progress: { onStart: () => undefined, onEvent: () => undefined },
       onBatchEvent: () => undefined,
@@ -217,13 +218,13 @@ export class World {
 
   /** Creates the clock of a machine. A wait moves the clock of the server forward too. */
   #createClock(machine: Machine): Clock {
-    const { clock, files } = this
+    const { clock, storage } = this
     return {
       now: () => clock.now() + machine.aheadMs,
       monotonic: () => clock.monotonic(),
       sleep: async (ms, signal) => {
         await clock.sleep(ms, signal)
-        await files.setTime(clock.now())
+        await storage.setTime(clock.now())
       },
     }
   }
@@ -239,14 +240,14 @@ export class World {
     if (!process.steps.isKilled) return
     this.kills += 1
     await startedProcess?.undo()
-    if (this.#hasServer) {
+    if (this.hasServer) {
       await process.store.close()
-      await this.files.endLeases()
+      await this.storage.endLeases()
     }
     // Simulates a kill after the commit and before the line of the attempt log was complete.
-    const { lastAttempt, lastStep } = process.steps
-    if (lastAttempt !== undefined && /^after (begin|moveAndBegin)/.test(lastStep) && this.rng() < 0.3)
-      this.files.tearLine(lastAttempt, process.machine.config)
+    const { lastAttemptId, lastStep } = process.steps
+    if (lastAttemptId !== undefined && /^after (begin|moveAndBegin)/.test(lastStep) && this.rng() < 0.3)
+      this.storage.tearLine(lastAttemptId, process.machine.config)
   }
 
   /**
@@ -254,10 +255,10 @@ export class World {
    * without a checkpoint of the WAL.
    */
   async endRound(): Promise<void> {
-    this.files.copyTo('before-close')
+    this.storage.copyTo('before-close')
     for (const { store } of this.#processes.splice(0)) await store.close()
-    this.files.restoreFrom('before-close')
-    if (this.#hasServer) await this.files.endLeases()
+    this.storage.restoreFrom('before-close')
+    if (this.hasServer) await this.storage.endLeases()
   }
 
   findHumanOf(request: { recipient: Human['spellings'][number] }): Human {
@@ -265,12 +266,12 @@ export class World {
   }
 
   /** The id of the last attempt of each process. */
-  readonly #attempts = new Map<ProcessSteps, string>()
+  readonly #lastAttemptIds = new Map<ProcessSteps, string>()
 
   async #sleep(steps: ProcessSteps, ms: number, signal?: AbortSignal): Promise<void> {
     await steps.step('before sleep')
     await this.clock.sleep(ms, signal)
-    await this.files.setTime(this.clock.now())
+    await this.storage.setTime(this.clock.now())
     await steps.step('after sleep')
   }
 
@@ -282,18 +283,18 @@ export class World {
         if (!['beginInQuota', 'moveAndBegin', 'move', 'recover'].includes(String(name))) return value
         return async (...args: unknown[]) => {
           const result: unknown = await Reflect.apply(value as (...all: unknown[]) => unknown, target, args)
-          if (name === 'recover') this.unknown += (result as unknown[]).length
+          if (name === 'recover') this.unknownOutcomeCount += (result as unknown[]).length
           else if (name === 'move')
-            this.unknown += result === true && (args[1] as Change).to === 'unknown' ? 1 : 0
+            this.unknownOutcomeCount += result === true && (args[1] as Change).to === 'unknown' ? 1 : 0
           else {
             const { attempt = result } = (result ?? {}) as { attempt?: unknown }
             const { attemptId } = (attempt ?? {}) as Partial<Attempt>
             if (attemptId !== undefined) {
-              this.#attempts.set(steps, attemptId)
+              this.#lastAttemptIds.set(steps, attemptId)
               this.machineOfAttempt.set(attemptId, machine)
               await this.#checkSimilarUnknown(target as Process['ports']['ledger'], attempt as Attempt)
             }
-            steps.lastAttempt = attemptId
+            steps.lastAttemptId = attemptId
           }
           return result
         }
@@ -319,7 +320,7 @@ export class World {
     body: Uint8Array,
     send: () => Promise<T>,
   ): Promise<T> {
-    const attempt = this.#attempts.get(steps) ?? 'no attempt'
+    const attempt = this.#lastAttemptIds.get(steps) ?? 'no attempt'
     const { recipient } = (
       body.length === 0 ? {} : JSON.parse(Buffer.from(body).toString())
     ) as Partial<RequestBody>
@@ -346,10 +347,10 @@ export class World {
     for (const request of this.sandbox.requests()) {
       if (this.findHumanOf(request) !== human) continue
       const attempt = this.attemptOfRequest.get(request.request_id) ?? ''
-      if (await this.files.hasAttempt(attempt)) continue
-      const losses = this.losses.filter(({ lostNames }) => lostNames.has(attempt))
+      if (await this.storage.hasAttempt(attempt)) continue
+      const losses = this.losses.filter(({ lostIds }) => lostIds.has(attempt))
       const isUnknown = losses.some(
-        ({ lostNames, isSilent }) => isSilent && !this.machines.hasLogWithAny(machine, lostNames),
+        ({ lostIds, isVisibleOnlyInLogs }) => isVisibleOnlyInLogs && !this.machines.hasLogWithAny(machine, lostIds),
       )
       if (!isUnknown && !this.isUnknowable(attempt)) continue
       this.undetectable.add(human)
@@ -360,7 +361,7 @@ export class World {
   /** Whether the store lost the attempt, and the machine with its log was lost too. */
   isUnknowable(attempt: string | undefined): boolean {
     return (
-      this.losses.some(({ lostNames }) => lostNames.has(attempt ?? '')) &&
+      this.losses.some(({ lostIds }) => lostIds.has(attempt ?? '')) &&
       this.machineOfAttempt.get(attempt ?? '')?.isLost === true
     )
   }

@@ -61,7 +61,7 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     settingsCopies: 0,
   }
   const resumptions: Promise<void>[] = []
-  /** Whether the last failover left a former primary that can be made primary again. */
+  /** Whether the primary from before the last failover still exists, so that it can become primary again. */
   let canReturnFormer = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const waitForOrders = async (count: number): Promise<void> => {

@@ -1,4 +1,6 @@
-/* Runs a short campaign with each mutant of planted.ts, under a plan with the faults against which the broken rule protects, and the unmutated program under each plan. Prints which mutants are detected.
+/* Runs a short campaign with each mutant of planted.ts, and prints which mutants are detected. Each mutant breaks a rule
+ * that protects against certain faults, and runs under a plan with these faults. The unmutated program runs under
+ * every plan.
  * Run: node test/campaign/fleet/mutants.ts [--seeds 3] [--first 1] [--only PART_OF_A_NAME]
  */
 import { parseArgs } from 'node:util'
@@ -29,7 +31,7 @@ function findProblem(tally: FleetTally): string | undefined {
     return `${tally.unknown} unknown, though every runner lived on`
   // In a window of a few seconds, delays of a busy machine can exceed the quota.
   const windows = tally.peaks.filter(({ seconds }) => seconds >= 15)
-  const exceeded = windows.find(({ orders, calls }) => orders > calls)
+  const exceeded = windows.find(({ orders, calls: maxCalls }) => orders > maxCalls)
   if (exceeded !== undefined)
     return `${exceeded.orders} orders in ${exceeded.seconds} s, not ${exceeded.calls}`
   // A delayed call may count in a later window, so that the service refuses a few calls.
@@ -85,7 +87,7 @@ async function reportMutant(
   process.stderr.write(`${rows.at(-1)?.join(': ')}\n`)
 }
 
-for (const { what: title, edits, plan } of mutants) await reportMutant(title, edits, plan)
+for (const { title, edits, plan } of mutants) await reportMutant(title, edits, plan)
 for (const plan of [...(Object.keys(plans) as (keyof typeof plans)[]), receiverPlan] as const)
   await reportMutant(`as it is: ${plan}`, [], plan)
 printTable([['the program', 'what the campaign found', 'time'], ...rows])

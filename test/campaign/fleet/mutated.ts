@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+/** Replaces the first occurrence of the text `from` in a source file by `to`. */
 export interface Edit {
   path: string
   from: string

@@ -67,12 +67,12 @@ const removeAccountLock: Edit = {
 }
 /** The mutants: edits of the program, each of which breaks one rule. */
 export const mutants: readonly {
-  what: string
+  title: string
   edits: readonly Edit[]
   plan: keyof typeof plans | typeof receiverPlan
 }[] = [
   {
-    what: 'a claim does not compare the epoch of its server',
+    title: 'a claim does not compare the epoch of its server',
     edits: [
       {
         path: `${ledger}/claim.ts`,
@@ -83,7 +83,7 @@ export const mutants: readonly {
     plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'attempts are not recorded on the machine',
+    title: 'attempts are not recorded on the machine',
     edits: [
       {
         path: `${ledger}/rollback-detection.ts`,
@@ -94,7 +94,7 @@ export const mutants: readonly {
     plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'a new server is accepted before all machines have reported',
+    title: 'a new server is accepted before all machines have reported',
     edits: [
       {
         path: 'src/domain/store/closing.ts',
@@ -105,12 +105,12 @@ export const mutants: readonly {
     plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'a row in flight whose runner has ended is sent again',
+    title: 'a row in flight whose runner has ended is sent again',
     edits: [resendUnknown],
     plan: 'runners are killed',
   },
   {
-    what: 'an order is sent though its attempt was not committed',
+    title: 'an order is sent though its attempt was not committed',
     edits: [
       {
         path: `${postgres}/connection.ts`,
@@ -122,7 +122,7 @@ export const mutants: readonly {
     plan: 'runners are killed',
   },
   {
-    what: 'a row whose lease is over is sent again, though its runner still runs',
+    title: 'a row whose lease is over is sent again, though its runner still runs',
     edits: [
       resendUnknown,
       {
@@ -134,7 +134,7 @@ export const mutants: readonly {
     plan: 'runners are stopped for longer than their lease',
   },
   {
-    what: 'a claim whose COMMIT has no answer is sent',
+    title: 'a claim whose COMMIT has no answer is sent',
     edits: [
       {
         path: `${ledger}/ledger.ts`,
@@ -152,12 +152,12 @@ export const mutants: readonly {
   {
     // This edit alone causes no second order: each row is stored as `pending`, and visible to all machines, before it is
     // claimed. So of two claims, at least the later one sees the other's row. If both do, neither row is sent.
-    what: 'the account is not locked',
+    title: 'the account is not locked',
     edits: [removeAccountLock],
     plan: 'all files hold the same people',
   },
   {
-    what: 'the account is not locked, a pending row conflicts with no other, and two rows of a person may be in flight',
+    title: 'the account is not locked, a pending row conflicts with no other, and two rows of a person may be in flight',
     edits: [
       removeAccountLock,
       { path: 'src/domain/submission/conflicts.ts', from: "  'pending',\n] as const", to: '] as const' },
@@ -170,12 +170,12 @@ export const mutants: readonly {
     plan: 'all files hold the same people',
   },
   {
-    what: 'the quota is computed with the clocks of the machines',
+    title: 'the quota is computed with the clocks of the machines',
     edits: [{ path: `${ledger}/quota.ts`, from: ', stored?.now)', to: ')' }],
     plan: 'the quota is used up',
   },
   {
-    what: 'an event is acknowledged before it is stored',
+    title: 'an event is acknowledged before it is stored',
     edits: [
       {
         path: 'src/usecases/webhook/listen.ts',
@@ -186,7 +186,7 @@ export const mutants: readonly {
     plan: receiverPlan,
   },
   {
-    what: 'an event is forwarded though an earlier one of its request waits',
+    title: 'an event is forwarded though an earlier one of its request waits',
     edits: [
       {
         path: `${ledger}/inbox.ts`,
@@ -197,7 +197,7 @@ export const mutants: readonly {
     plan: receiverPlan,
   },
   {
-    what: 'two receivers forward events at the same time',
+    title: 'two receivers forward events at the same time',
     edits: [
       {
         path: `${ledger}/inbox.ts`,
@@ -208,7 +208,7 @@ export const mutants: readonly {
     plan: receiverPlan,
   },
   {
-    what: 'two receivers can add events at the same time',
+    title: 'two receivers can add events at the same time',
     edits: [
       {
         path: `${postgres}/dialect.ts`,

@@ -82,10 +82,10 @@ export async function runReceivers(
       )
     receivers.push(await startReceiver(0), await startReceiver(1))
     const acknowledged: string[] = []
-    const sendingEnd = { value: false }
+    const sendingEnded = { value: false }
     /** Sends each delivery again until one of the receivers acknowledges it, as the service does. */
     const send = async (sender: number): Promise<void> => {
-      for (let count = 1; !sendingEnd.value; count += 1) {
+      for (let count = 1; !sendingEnded.value; count += 1) {
         const id = `${(count * senders + sender).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
         for (const status of statuses) {
           const body = eventBody(id, status)
@@ -99,8 +99,8 @@ export async function runReceivers(
       }
     }
     const sending = Array.from({ length: senders }, (_, index) => send(index))
-    const readingEnd = { value: false }
-    const readCountPromise = countEventsRead(url, folder, readingEnd)
+    const readingEnded = { value: false }
+    const readCountPromise = countEventsRead(url, folder, readingEnded)
     for (let kill = 0; kill < kills; kill += 1) {
       const targetCount =
         acknowledged.length +
@@ -112,9 +112,9 @@ export async function runReceivers(
       await receivers[index]?.ended
       receivers[index] = await startReceiver(index)
     }
-    sendingEnd.value = true
+    sendingEnded.value = true
     await Promise.all(sending)
-    readingEnd.value = true
+    readingEnded.value = true
     const readCount = await readCountPromise
     const stored = await readStoredBodies(url, folder)
     const listMissing = (): string[] => {
@@ -152,14 +152,14 @@ function openCampaignStore(url: string, folder: string): Promise<Store> {
 
 /**
  * Counts the events that a client receives that polls for events after the last one it received. The last poll
- * begins after `readingEnd.value` has become true.
+ * begins after `readingEnded.value` has become true.
  */
-async function countEventsRead(url: string, folder: string, readingEnd: { value: boolean }): Promise<number> {
+async function countEventsRead(url: string, folder: string, readingEnded: { value: boolean }): Promise<number> {
   const store = await openCampaignStore(url, folder)
   let readCount = 0
   let lastId = 0
   for (let isLast = false; !isLast; await pause(1)) {
-    isLast = readingEnd.value
+    isLast = readingEnded.value
     for await (const { id } of store.inbox.list({ after: lastId })) {
       lastId = id
       readCount += 1
