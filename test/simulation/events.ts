@@ -95,7 +95,10 @@ async function restore(world: World, shouldDisconnect: boolean): Promise<boolean
   if (lostIds === undefined) return false
   world.storeDamages.push(kind)
   const isReportedByUser = kind === 'snapshot' && rng() < 0.5
-  world.losses.push({ lostIds, isVisibleOnlyInLogs: (kind === 'snapshot' || kind === 'old primary') && !isReportedByUser })
+  world.losses.push({
+    lostIds,
+    isVisibleOnlyInLogs: (kind === 'snapshot' || kind === 'old primary') && !isReportedByUser,
+  })
   const hasLostAllAttempts = (machine: Machine): boolean => {
     const ids = [...world.machineOfAttempt].filter(([, sender]) => sender === machine).map(([id]) => id)
     return ids.length > 0 && ids.every((id) => lostIds.has(id))

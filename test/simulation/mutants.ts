@@ -22,7 +22,10 @@ export const noMutation: Mutant = (parts) => parts
 
 const resendDecision = { by: 'a mutant', why: 'sent again without proof' }
 
-async function moveBackToPending({ ledger, clock }: ReplaceableParts, rows: readonly RowVersion[]): Promise<void> {
+async function moveBackToPending(
+  { ledger, clock }: ReplaceableParts,
+  rows: readonly RowVersion[],
+): Promise<void> {
   for (const row of rows) {
     await ledger.move(
       { ...row, state: 'unknown' },

@@ -350,7 +350,8 @@ export class World {
       if (await this.storage.hasAttempt(attempt)) continue
       const losses = this.losses.filter(({ lostIds }) => lostIds.has(attempt))
       const isUnknown = losses.some(
-        ({ lostIds, isVisibleOnlyInLogs }) => isVisibleOnlyInLogs && !this.machines.hasLogWithAny(machine, lostIds),
+        ({ lostIds, isVisibleOnlyInLogs }) =>
+          isVisibleOnlyInLogs && !this.machines.hasLogWithAny(machine, lostIds),
       )
       if (!isUnknown && !this.isUnknowable(attempt)) continue
       this.undetectable.add(human)

@@ -157,7 +157,8 @@ export const mutants: readonly {
     plan: 'all files hold the same people',
   },
   {
-    title: 'the account is not locked, a pending row conflicts with no other, and two rows of a person may be in flight',
+    title:
+      'the account is not locked, a pending row conflicts with no other, and two rows of a person may be in flight',
     edits: [
       removeAccountLock,
       { path: 'src/domain/submission/conflicts.ts', from: "  'pending',\n] as const", to: '] as const' },

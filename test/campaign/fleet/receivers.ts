@@ -154,7 +154,11 @@ function openCampaignStore(url: string, folder: string): Promise<Store> {
  * Counts the events that a client receives that polls for events after the last one it received. The last poll
  * begins after `readingEnded.value` has become true.
  */
-async function countEventsRead(url: string, folder: string, readingEnded: { value: boolean }): Promise<number> {
+async function countEventsRead(
+  url: string,
+  folder: string,
+  readingEnded: { value: boolean },
+): Promise<number> {
   const store = await openCampaignStore(url, folder)
   let readCount = 0
   let lastId = 0
