@@ -96,7 +96,7 @@ export async function runBatch(
   const { startBatch } = await import('../usecases/batch/start.ts')
   const services = await startServices(app, signal)
   // Loaded before the run, because an upgrade may replace the program's files during the run.
-  const decideHeld = isJson ? undefined : await createHeldDecider(app)
+  const decideHeld = isJson ? undefined : await createHeldDecider(app, signal)
   let end = await startBatch(services, batchId, options)
   const { maxOrders = Number.POSITIVE_INFINITY } = options
   const { orderedInThisRun } = end.result
@@ -133,7 +133,7 @@ function needsDecisions({ batch: { counts, halt }, failure }: BatchEnd): boolean
 }
 
 /** Returns a function that asks about each held row; undefined without a terminal. */
-export async function createHeldDecider(app: App) {
+export async function createHeldDecider(app: App, signal: AbortSignal) {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
   const { decideHeldRows } = await import('../usecases/batch/change-batch.ts')
@@ -146,8 +146,14 @@ export async function createHeldDecider(app: App) {
       'api',
       'files',
       'packageNames',
+      'governor',
+      'unmatched',
     )
-    return decideHeldRows({ ...services, prompter, onQuestion: showLines(app) }, batch, verb)
+    return decideHeldRows(
+      { ...services, signal, prompter, onQuestion: showLines(app), onQuotaWait: pauseNote(app) },
+      batch,
+      verb,
+    )
   }
 }
 

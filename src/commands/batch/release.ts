@@ -6,12 +6,14 @@ import { formatCount } from '../../domain/wording/text.ts'
 import { createHeldDecider, updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
-import { findBatchToRun } from '../../usecases/batch/read-batch.ts'
+import { findBatchToRun, findRowsOfLostAttempts } from '../../usecases/batch/read-batch.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import { sanitize } from '../../host/text.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override summary = 'Release held rows, so that they may be ordered'
   static override description =
-    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". On a terminal, without a flag, each held row is asked about. A release covers what the row matches now; a new match holds it again. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
+    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". On a terminal, without a flag, each held row is asked about. A release covers what the row matches now; a new match holds it again. Rows held by a restored backup may have been ordered: --all names them, and on a terminal asks before it releases any row. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
   static override examples = [
     'refcheck batch release 3f2b8c1e --row 12',
     'refcheck batch release 3f2b8c1e --shared office@agency.example',
@@ -43,9 +45,14 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     await app.service('account')
     const services = await app.batchServices()
     const batch = await findBatchToRun(services, this.args.batch_id)
+    if (release?.kind === 'all') await this.confirmLostAttempts(batch)
     const { userEmail } = await app.service('api')
     const decisions =
-      release === undefined ? await (await createHeldDecider(app))?.(batch, 'release') : undefined
+      release === undefined
+        ? await (
+            await createHeldDecider(app, this.signal)
+          )?.(batch, 'release')
+        : undefined
     const releasedCount =
       release === undefined
         ? (decisions?.released ?? 0)
@@ -72,6 +79,23 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     this.answer(
       batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
     )
+  }
+
+  /**
+   * Warns of rows that may have been ordered, because the store had lost attempts, and asks on a terminal whether they
+   * are released.
+   */
+  private async confirmLostAttempts(batch: Batch): Promise<void> {
+    const { app } = this
+    const services = await app.services('batches', 'files')
+    const { count, people } = await findRowsOfLostAttempts(services, batch)
+    if (count === 0) return
+    app.reporter.warn(
+      `${formatCount(count, 'row')} of ${batch.name} may have been ordered, because this store had lost attempts: ${sanitize(people)}. ` +
+        `Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release ${batch.id}`,
+    )
+    const canAsk = !this.flags.json && app.prompter() !== undefined
+    await this.confirm(`Release ${count === 1 ? 'this row' : 'these rows'} all the same?`, !canAsk)
   }
 
   private parseRelease(): Release {

@@ -1,18 +1,22 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText } from '../submission/duplicate.ts'
+import { hintsAfterLostAttempts } from './verdict.ts'
 import { localTime } from '../wording/time.ts'
 import { personName, personWithEmail } from '../wording/text.ts'
 
-/** The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
-type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'
+/**
+ * The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate.
+ * `has-request`: the provider has a request that this store does not know; its id is asked for.
+ */
+type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service' | 'has-request'
 
 /** The question about a held row. */
 interface HeldQuestion {
   /** Lines to show before the question: the two people side by side. */
   details: string[]
   message: string
-  choices: { value: HeldAnswer; label: string }[]
+  choices: { value: HeldAnswer; label: string; detail?: string }[]
 }
 
 /** A held row, and the order that it conflicts with if the store has that order. */
@@ -93,11 +97,19 @@ export function heldQuestion(
         'Ordered: leave out',
       )
     case 'store_forgot':
-      return createQuestion(
-        `This store had lost attempts, so ${name} may have been ordered. Does the provider have a request? If it has, leave ${name} out of later files too: this store does not know that order.`,
-        `The provider has none: ${verb} ${person}`,
-        'The provider has one: leave out',
-      )
+      return {
+        details: [],
+        message: `This store had lost attempts, so ${name} may have been ordered. Does the provider have a request?`,
+        choices: [
+          { value: 'later', label: 'Decide later' },
+          { value: 'order', label: `The provider has none: ${verb} ${person}` },
+          {
+            value: 'has-request',
+            label: 'The provider has one: record it',
+            detail: 'Its id is asked for, read once and recorded; the row is left out.',
+          },
+        ],
+      }
     case 'other_service':
       return {
         details: [],
@@ -128,6 +140,7 @@ export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): str
   const { batchId, row } = first
   const rowText = formatRow(first)
   if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
+  if (first.heldFor === 'store_forgot') return hintsAfterLostAttempts(batchId, { row, rowText }).join('\n')
   return [
     `Order ${rowText}: refcheck batch release ${batchId} --row ${row}`,
     `Leave ${rowText} out: refcheck batch cancel ${batchId} --row ${row}`,

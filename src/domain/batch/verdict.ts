@@ -256,6 +256,8 @@ function nextStepHint(
     if (firstHeld === undefined) return reasonsHint
     const [orderText, leaveOutText] = heldAnswers(firstHeld)
     const { row } = firstHeld
+    if (firstHeld.heldFor === 'store_forgot')
+      return [seeReasons, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
     return [
       reasonsHint,
       `${orderText}: refcheck batch release ${batchId} --row ${row}`,
@@ -268,6 +270,17 @@ function nextStepHint(
   return rejected === 0
     ? seeReasons
     : `${seeReasons}\nIf the cause is gone, queue rejected rows again with: refcheck batch retry ${batchId}`
+}
+
+/** Returns the decisions about a row that may have been ordered, because the store had lost attempts. */
+export function hintsAfterLostAttempts(
+  batchId: string,
+  { row, rowText }: Pick<FirstHeld, 'row' | 'rowText'>,
+): string[] {
+  return [
+    `The provider has no request for ${rowText}: refcheck batch release ${batchId} --row ${row}`,
+    `The provider has one, record it on a terminal: refcheck batch release ${batchId}`,
+  ]
 }
 
 /** Returns the two possible decisions about a held row, by the reason of the hold. */

@@ -1,4 +1,4 @@
-import { formatRow, type Batch } from '../../domain/batch/batch.ts'
+import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
@@ -13,6 +13,7 @@ import { type BatchServices, findConflictingRow, findBatch, findRow } from './re
 import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { readLinesOfRows } from './results-file.ts'
+import { recordProvidersRequest, requestIdProblem, type RecordRequestServices } from './record-answer.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
 
 /** Runs `change` with the lease of the batch, so that no other process changes the batch meanwhile. */
@@ -84,7 +85,8 @@ function reconcileFirstHint(reason: ConflictReason, { baseUrl }: Batch, conflict
     : `Settle that order first: refcheck batch reconcile ${conflictingBatch.id}`
 }
 
-export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'files' | 'packageNames'> {
+export interface DecideServices
+  extends BatchServices, Omit<RecordRequestServices, 'batches'>, Pick<Services, 'files' | 'packageNames'> {
   prompter: Prompter
   /** Shows the facts for a question: the position of the row, and the two people. */
   onQuestion: (lines: readonly string[]) => void
@@ -175,7 +177,16 @@ async function decideHeldRow(
     if (answer === 'later') return answer
     const decision = { at: clock.now(), by: api.userEmail }
     if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
-    else if (row.heldFor === 'other_service') {
+    else if (answer === 'has-request') {
+      const requestId = await askAndRecordRequest(ports, batch, row)
+      if (requestId === undefined) return 'later'
+      if (requestId === 'refused') lastConflictKey = undefined
+      else {
+        await cancelBatch(ports, batch, [number], `left out: the provider has it as request ${requestId}`)
+        const rowText = formatRow({ ...row, line: lines.get(number) })
+        ports.onQuestion([`Request ${requestId} is recorded; ${rowText} is not sent.`])
+      }
+    } else if (row.heldFor === 'other_service') {
       await waiting.recordSameService(
         [other?.baseUrl ?? row.baseUrl, row.baseUrl],
         answer === 'same-service',
@@ -187,6 +198,33 @@ async function decideHeldRow(
         waiting.release(batch.id, { kind: 'rows', rows: [number] }, decision),
       )
     }
+  }
+}
+
+/**
+ * Asks for the id of the provider's request for a row, and records that request. Returns the id; undefined if the user
+ * does not know it yet, and `refused` if it was not recorded, after the reason was shown.
+ */
+async function askAndRecordRequest(
+  ports: DecideServices,
+  batch: Batch,
+  row: BatchRow,
+): Promise<string | undefined> {
+  const requestId = await ports.prompter.text({
+    message: 'Id of their request:',
+    help: 'Empty: decide later. The row stays held until the request is recorded.',
+    check: (text) => (text === '' ? undefined : requestIdProblem(text)),
+  })
+  if (requestId === '') return undefined
+  try {
+    await recordProvidersRequest(ports, batch, row, requestId)
+    return requestId.toLowerCase()
+  } catch (error) {
+    const canAskAgain =
+      error instanceof UsageError || error instanceof InvalidInputError || error instanceof NotFoundError
+    if (!canAskAgain) throw error
+    ports.onQuestion([error.message, ...(error.hint?.split('\n') ?? [])])
+    return 'refused'
   }
 }
 
@@ -233,8 +271,8 @@ export async function cancelBatch(
   { batches, clock }: BatchServices,
   batch: Batch,
   rows?: readonly number[],
+  reason = 'cancelled before it was sent',
 ): Promise<number> {
-  const reason = 'cancelled before it was sent'
   return withLease(batches, batch, async () => {
     if (rows === undefined) return batches.cancelWaiting(batch.id, clock.now(), reason)
     for (const row of rows) {

@@ -104,6 +104,18 @@ export async function describeWaitingRows(
   return { all: nameFirst(rows), notOrdered: nameFirst(rows.filter((row) => !isOrdered(row))) }
 }
 
+/** Finds the rows that are held because the store had lost attempts: each of them may have been ordered. */
+export async function findRowsOfLostAttempts(
+  services: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+): Promise<{ count: number; people: string }> {
+  const numbers: number[] = []
+  for await (const { row, heldFor } of services.batches.rows(batch.id, { states: ['held'] }))
+    if (heldFor === 'store_forgot') numbers.push(row)
+  const people = numbers.length === 0 ? '' : (await describeWaitingRows(services, batch, numbers)).all
+  return { count: numbers.length, people }
+}
+
 /** Returns the pending rows of a batch as the confirmation shows them. */
 export async function readPendingOrders(
   { batches, packageNames }: Pick<Services, 'batches' | 'packageNames'>,

@@ -22,14 +22,19 @@ import {
 import { type RunOutcome, startBatch, type StartServices } from './start.ts'
 import { reconcile, findUnknownRows, findSecondOrders } from './reconcile.ts'
 import { openFileOfBatch, findLineOfRow, rewriteResults } from './results-file.ts'
-import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
+import {
+  queueAgain,
+  recordAnswer,
+  requestIdProblem,
+  requireDecidable,
+  requireOrganisation,
+} from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { personWithEmail } from '../../domain/wording/text.ts'
-import { uuid } from '../../contract/request.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 
 /**
@@ -300,11 +305,10 @@ async function askAnswer(
     case 'order':
       return { kind, confirmedEmail: undefined }
     case 'has': {
-      const check = (text: string) =>
-        uuid.safeParse(text).success
-          ? undefined
-          : 'is not a whole id, such as 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-      return { kind, requestId: await prompter.text({ message: 'Id of their request:', check }) }
+      return {
+        kind,
+        requestId: await prompter.text({ message: 'Id of their request:', check: requestIdProblem }),
+      }
     }
   }
 }

@@ -5,14 +5,18 @@ import {
   requireSendable,
   requireUnsettled,
   differencesToConfirm,
+  requireRequestOfRow,
 } from '../../domain/batch/reconciliation.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import { acceptedByEvidence, changedElsewhereError } from '../../domain/submission/outcome.ts'
+import { uuid } from '../../contract/request.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { findRowsOfRequest } from '../request/read-requests.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
 import { type OrderServices, serviceAheadMs } from '../request/send.ts'
 import type { ReconcileServices } from './reconcile.ts'
@@ -169,6 +173,38 @@ async function recordRequest(
     differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
   const decision = { by: api.userEmail, why: `${why ?? reason}; ${evidence}` }
   await applyChange(ports, row, acceptedByEvidence(request, clock.now(), decision))
+}
+
+/** Returns why a text is not the id of a request; undefined if it is one. */
+export function requestIdProblem(text: string): string | undefined {
+  return uuid.safeParse(text).success
+    ? undefined
+    : 'is not a whole id, such as 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+}
+
+/** The services that recording a request of the provider for a held row uses. */
+export interface RecordRequestServices extends DecisionServices, Pick<Services, 'unmatched'> {}
+
+/**
+ * Records a request that the provider has for a held row, and that this store lost or did not order, so that later
+ * orders of the person are compared with it. Throws InvalidInputError if a read shows another person or package.
+ */
+export async function recordProvidersRequest(
+  ports: RecordRequestServices,
+  batch: Batch,
+  row: BatchRow,
+  requestId: string,
+): Promise<void> {
+  const { api, ledger, clock, governor, signal, onQuotaWait, unmatched } = ports
+  requireSameService(batch, api)
+  await requireOrganisation(ports, batch)
+  await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
+  const request = await api.getRequest(requestId, signal)
+  requireRequestOfRow(row, request)
+  // An order of this store is compared with later rows already.
+  if ((await findRowsOfRequest({ api, ledger }, request.request_id)).length > 0) return
+  const reading = { service: serviceOf(api.baseUrl), reader: api.userEmail, now: clock.now() }
+  await unmatched.record(request.request_id, reading, request)
 }
 
 async function applyChange(

@@ -46,9 +46,9 @@ test('each reason has its question, and the first choice decides nothing', () =>
       .join('\n'),
   ).toMatchInlineSnapshot(`
     "store_forgot
-      This store had lost attempts, so Anna Mueller may have been ordered. Does the provider have a request? If it has, leave Anna Mueller out of later files too: this store does not know that order.
+      This store had lost attempts, so Anna Mueller may have been ordered. Does the provider have a request?
       The provider has none: order Anna Mueller (a@example.com)
-      The provider has one: leave out
+      The provider has one: record it
     same
       
     similar_unknown

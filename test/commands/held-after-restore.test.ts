@@ -1,0 +1,146 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { batchRunLine, copyDataFolder, sessionWithPeople } from '../harness/lost-data.ts'
+import type { Session } from '../harness/session.ts'
+
+const question = /^This store had lost attempts, so Ana Row\d may have been ordered/
+const idQuestion = 'Id of their request:'
+const recordIt = 'The provider has one: record it'
+
+/** Orders two of five people, restores the store of before the second order, and accepts it: rows 3 to 5 are held. */
+async function restoreOlderStore(): Promise<Session & { batchId: string }> {
+  const here = await sessionWithPeople(5)
+  await here.type(batchRunLine(' --max 1'))
+  const restore = copyDataFolder(here)
+  await here.type(batchRunLine(' --max 1'))
+  restore()
+  rmSync(join(here.folder, 'people.results.csv'))
+  await here.type('store check --accept-older --yes')
+  const { batch_id: batchId } = (await here.type(batchRunLine(' --json'))).json() as { batch_id: string }
+  return { ...here, batchId }
+}
+
+/** Orders the person of a row with a store of its own, as another machine does, and returns the id of the request. */
+async function orderElsewhere({ type }: Session, row: number): Promise<string> {
+  const person = `--first-name Ana --last-name Row${row} --email a${row}@example.com --phone +6140000000${row}`
+  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
+  const created = await type(`request create --package 102 ${person} --yes --json`, { exported })
+  return (created.json() as { request_id: string }).request_id
+}
+
+test('a request that the provider has is recorded, so that a later file holds the person', async () => {
+  const here = await restoreOlderStore()
+  const { type, write, batchId, ordered } = here
+  const requestId = await orderElsewhere(here, 3)
+  const otherId = here.sandbox.requests()[0]?.request_id ?? ''
+  const answers = [
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: otherId },
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: requestId },
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: '' },
+    { ask: question, choose: 'Decide later' },
+  ]
+  expect(await type(`batch release ${batchId}`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_1
+    2>
+    2> Ana Row3 (line 4) of people.csv is held (1 of 3)
+    2>
+    ? This store had lost attempts, so Ana Row3 may have been ordered. Does the provider have a request?: The provider has one: record it
+    ? Id of their request: REQUEST_1
+    2>
+    2> request REQUEST_1 is for somebody else, so it is not the order of Ana Row3
+    2> Nothing was recorded. Check the id with the provider; "refcheck request get REQUEST_1" shows that request.
+    2>
+    2>
+    2> Ana Row3 (line 4) of people.csv is held (1 of 3)
+    2>
+    ? This store had lost attempts, so Ana Row3 may have been ordered. Does the provider have a request?: The provider has one: record it
+    ? Id of their request: REQUEST_3
+    2>
+    2> Request REQUEST_3 is recorded; Ana Row3 (line 4) is not sent.
+    2>
+    2>
+    2> Ana Row4 (line 5) of people.csv is held (2 of 3)
+    2>
+    ? This store had lost attempts, so Ana Row4 may have been ordered. Does the provider have a request?: The provider has one: record it
+    ? Id of their request:
+    2>
+    2> Ana Row5 (line 6) of people.csv is held (3 of 3)
+    2>
+    ? This store had lost attempts, so Ana Row5 may have been ordered. Does the provider have a request?: Decide later
+    2> Left out Ana Row3 (line 4); nothing is ordered for this row.
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    2  accepted
+    2  held
+    1  cancelled
+    5  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(here.read('people.results.csv')).toContain(
+    `a3@example.com,+61400000003,cancelled,,,left out: the provider has it as request ${requestId},`,
+  )
+  write('late.csv', here.read('people.csv').split('\n').toSpliced(1, 2).join('\n'))
+  expect(await type('batch run late.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run late.csv --package 102 --yes
+    2>
+    2> late.csv: 3 rows
+    2>   2 orders of 102 Identity check only
+    2>   1 row held, not sent until you release it
+    2>     request REQUEST_3, which was not ordered with this store, is for this person
+    2>       Ana Row3 (line 2)
+    2> Sending takes under a minute
+    2>
+    2 of 3 people in late.csv are ordered; 1 held
+
+    batch  BATCH_2
+    late.csv, 102 Identity check only
+
+    2  accepted
+    1  held
+    3  rows
+
+    results  HOME/late.results.csv
+    2> Error: 2 of 3 rows were accepted (1 held)
+    2> See why it is held: refcheck batch rows BATCH_2 --state held
+    2> Order Ana Row3 (line 2) as well: refcheck batch release BATCH_2 --row 1
+    2> That request is the order of Ana Row3 (line 2): refcheck batch cancel BATCH_2 --row 1
+    exit 10
+  `)
+  expect(ordered().filter((email) => email === 'a3@example.com')).toHaveLength(1)
+})
+
+test('release --all warns of rows that may have been ordered, and asks on a terminal', async () => {
+  const { type, batchId } = await restoreOlderStore()
+  const line = `batch release ${batchId} --all`
+  const answers = [{ ask: /^Release these rows all the same/, confirm: false }]
+  expect(await type(line, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_1 --all
+    2> Warning: 3 rows of people.csv may have been ordered, because this store had lost attempts: Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6). Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release BATCH_1
+    ? Release these rows all the same? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+  expect(await type(line)).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_1 --all
+    2> Warning: 3 rows of people.csv may have been ordered, because this store had lost attempts: Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6). Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release BATCH_1
+    2> Released 3 rows. Order with: refcheck batch resume BATCH_1
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    2  accepted
+    3  pending
+    5  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+})
