@@ -257,7 +257,7 @@ function nextStepHint(
     const [orderText, leaveOutText] = heldAnswers(firstHeld)
     const { row } = firstHeld
     if (firstHeld.heldFor === 'store_forgot')
-      return [seeReasons, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
+      return [reasonsHint, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
     return [
       reasonsHint,
       `${orderText}: refcheck batch release ${batchId} --row ${row}`,
