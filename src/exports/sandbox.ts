@@ -188,7 +188,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   const listener = await listen((request, connection) => answerCall(sandbox, request, connection), {
     port,
-    onError: (error) => sandbox.refuse(error),
+    onError: (error) => sandbox.respondToFailure(error),
   }).catch((error: unknown) => {
     sandbox.close()
     throw error

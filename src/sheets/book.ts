@@ -49,10 +49,10 @@ export async function openArchive(bytes: Buffer, name: string): Promise<Archive>
 }
 
 async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
-  if (zip.entryCount > limits.entries) {
+  if (zip.entryCount > limits.zipEntries) {
     throw beyondLimitError(
       name,
-      `it has ${zip.entryCount} parts, too many for a workbook: the limit is ${limits.entries}`,
+      `it has ${zip.entryCount} parts, too many for a workbook: the limit is ${limits.zipEntries}`,
     )
   }
   const parts = new Map<string, Entry>()
@@ -72,7 +72,9 @@ function requireAllowedSize(
   maxBytes: number,
   name: string,
 ): void {
-  const exceedsRatio = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
+  const exceedsRatio =
+    uncompressedSize > limits.compressionRatioFromBytes &&
+    uncompressedSize > limits.compressionRatio * compressedSize
   if (uncompressedSize <= maxBytes && !exceedsRatio) return
   const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
   throw beyondLimitError(
@@ -343,7 +345,7 @@ export interface BookRow {
   number: number
   /** Cells by column index; a hole in the array is an empty cell. */
   cells: Cell[]
-  hidden: boolean
+  isHidden: boolean
   /** Indexes of the columns whose text is struck through. */
   struckColumns: number[]
   /** Indexes of the columns whose text has the colour of its background. */
@@ -361,7 +363,7 @@ export interface SheetProperties {
   /** Column widths in characters, by column index. */
   widths: Map<number, number>
   /** Parts of the sheet that are lost when it is written again. */
-  lost: Set<LostPart>
+  lostParts: Set<LostPart>
 }
 
 export function emptySheetProperties(): SheetProperties {
@@ -370,14 +372,14 @@ export function emptySheetProperties(): SheetProperties {
     merged: [],
     struckByConditionalFormat: [],
     widths: new Map(),
-    lost: new Set(),
+    lostParts: new Set(),
   }
 }
 
 /** A sheet of an XLSX or ODS workbook. */
 export interface BookSheet {
   name: string
-  hidden: boolean
+  isHidden: boolean
   properties: SheetProperties
   /** The rows that are not empty, in order, one array per chunk of the file; an array is often empty. */
   rows: () => AsyncGenerator<BookRow[]>
@@ -425,8 +427,8 @@ export function cellRange(rectangle: Omit<MergedCells, 'range'>): MergedCells {
 }
 
 /** A row without cells. */
-export function newRow(number: number, hidden = false): BookRow {
-  return { number, cells: [], hidden, struckColumns: [], invisibleColumns: [], hasOwnStyle: false }
+export function newRow(number: number, isHidden = false): BookRow {
+  return { number, cells: [], isHidden, struckColumns: [], invisibleColumns: [], hasOwnStyle: false }
 }
 
 /** Returns a cell whose value cannot be read; see `TypedCell`. */

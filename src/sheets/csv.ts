@@ -38,7 +38,7 @@ export async function openCsv(
     name,
   )
   const sheet = { name, columns, dialect, headerLine: header.line }
-  return { ...sheet, parts: () => dataRows(text, sheet) }
+  return { ...sheet, rowChunks: () => dataRows(text, sheet) }
 }
 
 async function readSample(text: DecodedText): Promise<{ sample: string; isWholeFile: boolean }> {
@@ -83,14 +83,14 @@ async function* dataRows(
 ): AsyncGenerator<SheetRow[]> {
   const { columns, dialect, headerLine, name } = sheet
   const width = columns.length
-  const hasName = columns.map((column) => column !== '')
-  for await (const part of records(text, dialect, name)) {
+  const isNamedColumn = columns.map((column) => column !== '')
+  for await (const recordsOfChunk of records(text, dialect, name)) {
     const rows: SheetRow[] = []
-    for (const { cells, line } of part) {
+    for (const { cells, line } of recordsOfChunk) {
       if (line <= headerLine) continue
       if ((cells.length !== width || isWhite(cells[0] as string)) && isBlank(cells)) continue
       if (cells.length !== width) removeEmptyExcessCells(cells, width, line, name)
-      const unmarkedCells = unmarkCells(cells, hasName, line, { name, delimiter: dialect.delimiter })
+      const unmarkedCells = unmarkCells(cells, isNamedColumn, line, { name, delimiter: dialect.delimiter })
       rows.push({
         row: line - headerLine,
         line,
@@ -126,26 +126,26 @@ function removeEmptyExcessCells(cells: string[], width: number, line: number, na
  */
 function unmarkCells(
   cells: string[],
-  hasName: readonly boolean[],
+  isNamedColumn: readonly boolean[],
   line: number,
   { name, delimiter }: { name: string; delimiter: string },
 ): Cell[] {
   let unmarkedCells: Cell[] | undefined
-  for (let at = 0; at < cells.length; at += 1) {
-    const text = cells[at] as string
+  for (let index = 0; index < cells.length; index += 1) {
+    const text = cells[index] as string
     if (text === '') continue
-    if (hasName[at] !== true) {
+    if (isNamedColumn[index] !== true) {
       if (isWhite(text)) continue
       throw refusal(
         name,
-        `line ${line}, column ${at + 1} holds ${quoteForMessage(text)}, and its column has no name`,
+        `line ${line}, column ${index + 1} holds ${quoteForMessage(text)}, and its column has no name`,
         'Name the column in the header, or empty it.',
       )
     }
     const unmarkedText = removeFormulaMarks(text, delimiter)
     if (unmarkedText === undefined) continue
     unmarkedCells ??= [...cells]
-    unmarkedCells[at] = { kind: 'escaped', text: unmarkedText, written: text }
+    unmarkedCells[index] = { kind: 'escaped', text: unmarkedText, written: text }
   }
   return unmarkedCells ?? cells
 }
@@ -285,12 +285,12 @@ interface Candidate {
 }
 
 function findDelimiter(
-  declared: string | undefined,
+  declaredDelimiter: string | undefined,
   body: string,
   isWholeFile: boolean,
   name: string,
 ): Pick<Candidate, 'delimiter' | 'spaced'> {
-  if (declared !== undefined) return rateDelimiter(declared, body, isWholeFile)
+  if (declaredDelimiter !== undefined) return rateDelimiter(declaredDelimiter, body, isWholeFile)
   const candidates = delimiters
     .map((delimiter) => rateDelimiter(delimiter, body, isWholeFile))
     .filter(({ width }) => width > 1)
@@ -379,8 +379,8 @@ function headerWidth(body: string, delimiter: string): number {
 
 /** Returns the first line end outside quotes. */
 function detectLineEnd(sample: string): CsvDialect['lineEnd'] {
-  const outside = sample.replaceAll(/"[^"]*"/g, '')
-  const found = /\r\n|\n|\r/.exec(outside)?.[0]
+  const textOutsideQuotes = sample.replaceAll(/"[^"]*"/g, '')
+  const found = /\r\n|\n|\r/.exec(textOutsideQuotes)?.[0]
   return found === '\r\n' || found === '\r' ? found : '\n'
 }
 

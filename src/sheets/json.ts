@@ -27,7 +27,7 @@ export async function openJson(
     columns,
     headerLine: 0,
     dialect: { ...plainDialect, ...text.detected, format: layout === 'lines' ? 'jsonl' : 'json' },
-    parts: () => dataRows(text, { layout, name, readRow, columns }),
+    rowChunks: () => dataRows(text, { layout, name, readRow, columns }),
   }
 }
 
@@ -37,9 +37,9 @@ const linesFileName = /\.(?:jsonl|ndjson)$/iu
 /** Whether the whole file has this layout: the first row of JSON Lines may begin like a wrapped list. */
 async function hasLayout(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
   try {
-    let first: string | undefined
-    for await (const element of elements(text.chunks(), layout, name)) first ??= element.text
-    return first !== undefined && !isAdditionalInformation(first)
+    let firstElement: string | undefined
+    for await (const element of elements(text.chunks(), layout, name)) firstElement ??= element.text
+    return firstElement !== undefined && !isAdditionalInformation(firstElement)
   } catch (error) {
     if (error instanceof InvalidInputError) return false
     throw error
@@ -95,9 +95,9 @@ async function* dataRows(
     const cells: Cell[] = columns.map(() => '')
     let isEmpty = true
     for (const [column, value] of entriesOf(element, readRow, name)) {
-      const at = positions.get(column)
-      if (at === undefined || value === null || value === '') continue
-      cells[at] = toCell(value)
+      const columnIndex = positions.get(column)
+      if (columnIndex === undefined || value === null || value === '') continue
+      cells[columnIndex] = toCell(value)
       isEmpty = false
     }
     if (!isEmpty) yield [{ row, line: element.line, cells, source: element.text }]
@@ -107,8 +107,8 @@ async function* dataRows(
 function entriesOf({ text, line }: Element, readRow: JsonRowReader, name: string): [string, JsonValue][] {
   const { entries, fault } = readRow(text)
   if (entries !== undefined) return entries
-  const at = line + text.slice(0, fault.offset).split('\n').length - 1
-  throw refusal(name, `line ${at}: ${fault.reason}`, 'Fix that line, then run this again.')
+  const faultLine = line + text.slice(0, fault.offset).split('\n').length - 1
+  throw refusal(name, `line ${faultLine}: ${fault.reason}`, 'Fix that line, then run this again.')
 }
 
 function toCell(value: Exclude<JsonValue, null>): Cell {
@@ -143,14 +143,14 @@ async function* elements(
 }
 
 /** What has to follow, outside of the objects that are rows. */
-type Expected = 'wrapper' | 'name' | 'colon' | 'open' | 'first' | 'element' | 'comma' | 'end' | 'nothing'
+type ExpectedToken = 'wrapper' | 'name' | 'colon' | 'open' | 'first' | 'element' | 'comma' | 'end' | 'nothing'
 
 /** Finds the ends of objects. Character codes: 34 is ", 92 is \, 91 is [, 93 is ], 123 is { and 125 is }. */
 class ElementScanner {
   readonly #isArray: boolean
   readonly #isWrapped: boolean
   readonly #name: string
-  #expected: Expected
+  #expected: ExpectedToken
   #line = 1
   /** Line on which the current element starts. */
   #startLine = 1
@@ -235,7 +235,7 @@ class ElementScanner {
   }
 }
 
-const expectedTexts: Record<Expected, string> = {
+const expectedTexts: Record<ExpectedToken, string> = {
   wrapper: 'a { is expected',
   name: 'a name is expected',
   colon: 'a : is expected',

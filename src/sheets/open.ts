@@ -21,17 +21,17 @@ import {
  */
 export async function openSheet(source: SheetSource, options: OpenOptions): Promise<Sheet> {
   const { name } = source
-  const opened = await openAny(source, options)
-  const parts = (): AsyncGenerator<SheetRow[]> => limitRows(opened, name)
+  const opened = await openByFormat(source, options)
+  const rowChunks = (): AsyncGenerator<SheetRow[]> => limitRows(opened, name)
   return {
     name,
     hiddenColumns: new Set(),
     merged: () => [],
     appearance: () => noAppearance,
-    undecided: (position, samples) => undecidedEncodingError(name, position, samples),
+    createUndecidedEncodingError: (position, samples) => undecidedEncodingError(name, position, samples),
     ...opened,
-    parts,
-    rows: () => oneByOne(parts()),
+    rowChunks,
+    rows: () => oneByOne(rowChunks()),
   }
 }
 
@@ -39,7 +39,7 @@ export async function openSheet(source: SheetSource, options: OpenOptions): Prom
 async function* limitRows(sheet: OpenedSheet, name: string): AsyncGenerator<SheetRow[]> {
   let rows = 0
   let characters = 0
-  for await (const part of sheet.parts()) {
+  for await (const part of sheet.rowChunks()) {
     for (const { cells } of part) {
       rows += 1
       characters += cells.length
@@ -59,7 +59,7 @@ async function* limitRows(sheet: OpenedSheet, name: string): AsyncGenerator<Shee
   }
 }
 
-async function openAny(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
+async function openByFormat(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
   const { sheet, headerRow, readJson } = options
   const encoding =
     options.encoding === undefined ? undefined : await requireEncoding(options.encoding, '--encoding')
@@ -84,29 +84,30 @@ async function openAny(source: SheetSource, options: OpenOptions): Promise<Opene
 
 const saveAsTable = 'Open it in a spreadsheet program and save it as XLSX or CSV.'
 
-const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex')
-const zip = Buffer.from('PK\u0003\u0004', 'latin1')
-const gzip = Buffer.from('1f8b', 'hex')
+const oleSignature = Buffer.from('d0cf11e0a1b11ae1', 'hex')
+const zipSignature = Buffer.from('PK\u0003\u0004', 'latin1')
+const gzipSignature = Buffer.from('1f8b', 'hex')
 
 /** Detects a file's format by its first bytes; the file name only distinguishes CSV from JSON. */
 async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   const { name } = source
-  const first = await readFirstBytes(source)
-  if (first.length === 0) {
+  const firstBytes = await readFirstBytes(source)
+  if (firstBytes.length === 0) {
     throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
   }
-  if (first.subarray(0, 4).equals(zip)) return 'xlsx'
-  if (first.subarray(0, 8).equals(ole)) throw oleFileError(first, name)
-  if (first.subarray(0, 2).equals(gzip)) throw refusal(name, 'it is packed with gzip', 'Unpack it first.')
-  if (first.subarray(0, 5).toString('latin1') === '%PDF-') {
+  if (firstBytes.subarray(0, 4).equals(zipSignature)) return 'xlsx'
+  if (firstBytes.subarray(0, 8).equals(oleSignature)) throw oleFileError(firstBytes, name)
+  if (firstBytes.subarray(0, 2).equals(gzipSignature))
+    throw refusal(name, 'it is packed with gzip', 'Unpack it first.')
+  if (firstBytes.subarray(0, 5).toString('latin1') === '%PDF-') {
     throw refusal(name, 'it is a PDF', 'Export the table as CSV or XLSX.')
   }
-  const misnamed = misnamedFormat(first)
-  if (misnamed !== undefined) {
-    throw refusal(name, `it is ${misnamed}, whatever its name says`, saveAsTable)
+  const otherFormat = misnamedFormat(firstBytes)
+  if (otherFormat !== undefined) {
+    throw refusal(name, `it is ${otherFormat}, whatever its name says`, saveAsTable)
   }
   // A character that is cut off at the end of these bytes is not an error.
-  const text = new TextDecoder(encodingByMark(first)).decode(first)
+  const text = new TextDecoder(encodingByMark(firstBytes)).decode(firstBytes)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
     throw refusal(name, 'it is a web page or XML', saveAsTable)
   }
@@ -117,13 +118,13 @@ async function detectFormat(source: SheetSource): Promise<SheetFormat> {
 }
 
 /** Returns the name of the format if the file is of a format that exporting programs often give another extension. */
-function misnamedFormat(first: Buffer): string | undefined {
-  const start = first.subarray(0, 512).toString('latin1')
+function misnamedFormat(firstBytes: Buffer): string | undefined {
+  const start = firstBytes.subarray(0, 512).toString('latin1')
   if (start.startsWith('{\\rtf')) return 'a text document (RTF)'
   if (/^(?:MIME-Version:|From: <Saved by)/i.test(start)) return 'a web archive (.mht)'
   if (/^ID;P[A-Z]/.test(start)) return 'a SYLK file (.slk)'
-  const hasRecordType = first[0] === 0x09 && [0x00, 0x02, 0x04].includes(first[1] ?? 0xff)
-  return hasRecordType && [0x04, 0x06].includes(first[2] ?? 0) && first[3] === 0
+  const hasRecordType = firstBytes[0] === 0x09 && [0x00, 0x02, 0x04].includes(firstBytes[1] ?? 0xff)
+  return hasRecordType && [0x04, 0x06].includes(firstBytes[2] ?? 0) && firstBytes[3] === 0
     ? 'a workbook of Excel 2 to 4'
     : undefined
 }

@@ -22,7 +22,7 @@ export interface AnnotatedRow {
   row: Pick<SheetRow, 'cells' | 'source'>
   added: readonly Cell[]
   /** Columns of the user's file whose cells were refused: in a text-only format these cells keep a mark. */
-  refused?: ReadonlySet<number> | undefined
+  refusedColumns?: ReadonlySet<number> | undefined
   /**
    * Whether the row was hidden or struck through and therefore not ordered. It is not written: the copy would show it
    * as any other row.
@@ -30,7 +30,7 @@ export interface AnnotatedRow {
   isLeftOut?: boolean | undefined
 }
 
-interface Annotated {
+interface AnnotatedTable {
   sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'appearance'>>
   /** Columns that refcheck adds; columns of the same names in the sheet are dropped. */
   addedColumns: readonly string[]
@@ -38,7 +38,7 @@ interface Annotated {
 }
 
 /** Writes the user's table with all its columns in order and the added ones at the end. */
-export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
+export function annotatedBytes(table: AnnotatedTable, dialect: Dialect): AsyncGenerator<Uint8Array> {
   const { sheet, addedColumns, rows } = table
   const columnsToKeep = [...sheet.columns.keys()].filter(
     (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
@@ -46,7 +46,11 @@ export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerat
   switch (dialect.format) {
     case 'csv': {
       const userColumns = columnsToKeep.map((at) => sheet.columns[at] ?? '')
-      return csvBytes([...userColumns, ...addedColumns], cellsOf(markedForText(rows), columnsToKeep), dialect)
+      return csvBytes(
+        [...userColumns, ...addedColumns],
+        cellsOf(markRefusedForText(rows), columnsToKeep),
+        dialect,
+      )
     }
     // ODS is only read: its rows are written as XLSX, which every spreadsheet program opens.
     case 'ods':
@@ -66,7 +70,7 @@ export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerat
       })
     case 'json':
     case 'jsonl':
-      return jsonBytes(sheet.columns, addedColumns, markedForText(rows), dialect)
+      return jsonBytes(sheet.columns, addedColumns, markRefusedForText(rows), dialect)
   }
 }
 
@@ -94,40 +98,42 @@ async function* cellsOf(
 
 /** Returns the columns for a workbook, which also stores their widths and which are hidden. */
 function userXlsxColumns(
-  { columns, hiddenColumns, appearance }: Annotated['sheet'],
+  { columns, hiddenColumns, appearance }: AnnotatedTable['sheet'],
   columnsToKeep: readonly number[],
 ): XlsxColumn[] {
   const widths = appearance?.().widths
   return columnsToKeep.map((at) => ({
     header: columns[at] ?? '',
     width: widths?.get(at),
-    hidden: hiddenColumns?.has(at),
+    isHidden: hiddenColumns?.has(at),
   }))
 }
 
 /** Marks refused cells of all types that a text format does not distinguish from text. */
-function markedForText(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
+function markRefusedForText(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
   return rowsToWrite(rows, ['number', 'date', 'boolean', 'fault', 'json'])
 }
 
 async function* rowsToWrite(
   rows: AsyncIterable<AnnotatedRow>,
-  kinds: readonly TypedCell['kind'][],
+  markedKinds: readonly TypedCell['kind'][],
 ): AsyncGenerator<AnnotatedRow> {
-  for await (const each of rows) if (each.isLeftOut !== true) yield markRefused(each, kinds)
+  for await (const each of rows) if (each.isLeftOut !== true) yield markRefused(each, markedKinds)
 }
 
 /**
  * Marks a cell that was refused for its type: written as text, it would be accepted the next time. Letters of an
  * unknown encoding, which only columns that are not sent have, become U+FFFD.
  */
-function markRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
-  const { refused, row } = each
+function markRefused(each: AnnotatedRow, markedKinds: readonly TypedCell['kind'][]): AnnotatedRow {
+  const { refusedColumns, row } = each
   if (row.cells.every((cell) => typeof cell === 'string')) return each
   const cells = row.cells.map((cell, at) => {
     if (typeof cell === 'string') return cell
     if (cell.kind === 'bytes') return cell.text.replaceAll(/[^\0-\x7F]/g, '\uFFFD')
-    return kinds.includes(cell.kind) && refused?.has(at) === true ? `${refusedMark} ${textOf(cell)}` : cell
+    return markedKinds.includes(cell.kind) && refusedColumns?.has(at) === true
+      ? `${refusedMark} ${textOf(cell)}`
+      : cell
   })
   return { ...each, row: { ...row, cells } }
 }
@@ -153,7 +159,11 @@ export function templateBytes(
       { name: templateSheet, columns: columns.map(withNote), rows: [] },
       {
         name: exampleSheet,
-        columns: columns.map(({ header, required, text }) => ({ header, required, text })),
+        columns: columns.map(({ header, isRequired, hasTextFormat }) => ({
+          header,
+          isRequired,
+          hasTextFormat,
+        })),
         rows: [columns.map(({ example }) => example)],
       },
     ],
@@ -172,11 +182,11 @@ function requireWritableHeader(header: string, format: 'csv' | 'xlsx'): void {
   }
 }
 
-function withNote({ header, required, note = '', text, choices }: TemplateColumn): XlsxColumn {
+function withNote({ header, isRequired, note = '', hasTextFormat, choices }: TemplateColumn): XlsxColumn {
   return {
     header,
-    required,
-    text,
+    isRequired,
+    hasTextFormat,
     choices,
     note: cutText(sanitize(note, { lines: true }), maxNoteCharacters),
   }

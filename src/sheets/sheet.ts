@@ -29,17 +29,17 @@ export const limits = {
    */
   rowCharacters: mebibyte,
   /** Parts in the zip of a workbook. All limits below are for workbooks too. */
-  entries: 1000,
+  zipEntries: 1000,
   sheets: 256,
-  /** Chunks of 16 KiB that are unpacked to find the sheets that are not empty. */
-  searchedPieces: 3072,
+  /** Chunks of 16 KiB (64 for a mebibyte) that are unpacked to find the sheets that are not empty. */
+  searchedChunks: 3072,
   /** Unpacked bytes of the part with the rows of a sheet. */
   sheetBytes: 256 * mebibyte,
   /** Bytes of the shared texts, and of every other part that is in memory as a whole. */
   partBytes: 64 * mebibyte,
-  /** Largest compression ratio of a part above `ratioFrom` bytes; sheets reach 50 at most. */
-  ratio: 150,
-  ratioFrom: 16 * mebibyte,
+  /** Largest compression ratio of a part above `compressionRatioFromBytes` bytes; sheets reach 50 at most. */
+  compressionRatio: 150,
+  compressionRatioFromBytes: 16 * mebibyte,
   /** Nesting of XML elements; spreadsheet programs write a dozen levels. */
   nesting: 64,
   /** Attributes of an XML element, including namespace declarations; spreadsheet programs write some dozens. */
@@ -53,11 +53,11 @@ export const limits = {
   /** Bytes of the manifest and of the settings of an ODS workbook. */
   smallPartBytes: mebibyte,
   /** Shared texts of an XLSX workbook. */
-  texts: 1_000_000,
+  sharedTexts: 1_000_000,
   /** Cell styles; Excel allows 65,490. */
-  styles: 100_000,
+  cellStyles: 100_000,
   /** Merged ranges of a sheet, and ranges with conditional formats that may strike a value through. */
-  merged: 100_000,
+  mergedRanges: 100_000,
 } as const
 
 /** Returns the error for a file that cannot be read: the problem, where it is, and a hint. */
@@ -95,10 +95,10 @@ export interface SheetSource {
  * since.
  */
 export async function fileSource(path: string, name: string): Promise<SheetSource> {
-  const first = await fileIdentity(path, name)
-  if (first.size > limits.fileBytes) throw tooLargeError(name)
+  const identityAtOpen = await fileIdentity(path, name)
+  if (identityAtOpen.size > limits.fileBytes) throw tooLargeError(name)
   const requireUnchanged = async (): Promise<void> => {
-    if ((await fileIdentity(path, name)).id === first.id) return
+    if ((await fileIdentity(path, name)).id === identityAtOpen.id) return
     throw refusal(name, 'it was changed while it was being read', 'Save it, then run this again.')
   }
   return {
@@ -187,7 +187,7 @@ export interface Sheet {
   /** Throws an InvalidInputError with the line or cell if the file cannot be read. */
   rows(): AsyncGenerator<SheetRow>
   /** As `rows`, but yields an array of rows per chunk: for very many rows, one at a time would take longer. */
-  parts(): AsyncGenerator<SheetRow[]>
+  rowChunks(): AsyncGenerator<SheetRow[]>
   /** The merged cells; complete when all rows have been read. */
   merged(): readonly MergedCells[]
   /** Widths and lost formatting; complete when all rows have been read. */
@@ -196,7 +196,7 @@ export interface Sheet {
    * Returns the error for values of unknown encoding, with the likeliest encodings. `position` is the position of the
    * first value; `samples` are texts of cells of the kind `bytes`.
    */
-  undecided(position: string, samples: readonly string[]): Promise<UndecidedError>
+  createUndecidedEncodingError(position: string, samples: readonly string[]): Promise<UndecidedError>
 }
 
 /** Appearance of a file that contains only values. */
@@ -225,8 +225,8 @@ export type JsonRowReader = (text: string) => JsonRow
  */
 export const exampleSheet = 'Example'
 
-/** The members that the reader of a format must return; `openSheet` adds the rest. */
-export type OpenedSheet = Pick<Sheet, 'columns' | 'headerLine' | 'dialect' | 'parts'> & Partial<Sheet>
+/** The members that the reader of a format must return; `openSheet` adds the members that are missing. */
+export type OpenedSheet = Pick<Sheet, 'columns' | 'headerLine' | 'dialect' | 'rowChunks'> & Partial<Sheet>
 
 /** Yields rows one by one from arrays of rows. */
 export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {

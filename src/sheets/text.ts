@@ -31,10 +31,10 @@ const refusedEncodings = new Set(['base64', 'hex', 'binary', 'internal', 'utf7',
  * As `canonicalEncoding`, but throws an InvalidInputError for an unknown encoding. `from` names the flag in the
  * message.
  */
-export async function requireEncoding(name: string, from: string): Promise<string> {
+export async function requireEncoding(name: string, source: string): Promise<string> {
   const canonical = await canonicalEncoding(name)
   if (canonical !== undefined) return canonical
-  throw new InvalidInputError(`${from}: "${name.slice(0, 40)}" is not a known encoding`, {
+  throw new InvalidInputError(`${source}: "${name.slice(0, 40)}" is not a known encoding`, {
     hint: 'Try windows-1252, windows-1250, macintosh, cp850, shift_jis, gb18030 or another name of IANA.',
   })
 }
@@ -124,10 +124,10 @@ export function decodeSource(source: SheetSource, givenEncoding?: string): Decod
       const mark = byteOrderMarkOf(first)
       detected.bom = mark !== undefined
       detected.encoding = mark?.[1] ?? (isUtf8Text ? 'utf-8' : givenEncoding)
-      const skip = mark?.[0].length ?? 0
-      const parts = joinChunks(first.subarray(skip), rest)
+      const markLength = mark?.[0].length ?? 0
+      const parts = joinChunks(first.subarray(markLength), rest)
       if (detected.encoding === 'utf-8')
-        yield* decodeUtf8(parts, skip, source.name, detected, givenEncoding === 'utf-8')
+        yield* decodeUtf8(parts, markLength, source.name, detected, givenEncoding === 'utf-8')
       else
         yield* decodeWith(
           parts,
@@ -154,18 +154,18 @@ async function isPlainUtf8(source: SheetSource): Promise<boolean> {
 /** Reads enough bytes for a byte order mark (`first`); `rest` yields the following chunks. */
 async function readMarkBytes(source: SheetSource) {
   const rest = source.chunks()[Symbol.asyncIterator]()
-  let first = Buffer.alloc(0)
-  while (first.length < 3) {
+  let firstBytes = Buffer.alloc(0)
+  while (firstBytes.length < 3) {
     const next = await rest.next()
     if (next.done === true) break
-    first = Buffer.concat([first, next.value])
+    firstBytes = Buffer.concat([firstBytes, next.value])
   }
-  return { rest, first }
+  return { rest, first: firstBytes }
 }
 
-async function* joinChunks(first: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
+async function* joinChunks(firstBytes: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
   try {
-    yield first
+    yield firstBytes
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
       yield Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength)
     }
@@ -204,20 +204,20 @@ async function* decodeWith(
 }
 
 /**
- * Yields UTF-8 until a byte shows that the text has another encoding; see `decodeSource`. `skipped`: the length of the
+ * Yields UTF-8 until a byte shows that the text has another encoding; see `decodeSource`. `markLength`: the length of the
  * byte order mark, which the parts do not contain. `isCertain`: the user has stated that the text is UTF-8.
  */
 async function* decodeUtf8(
   parts: AsyncIterable<Buffer>,
-  skipped: number,
+  markLength: number,
   name: string,
   detected: Encoding,
   isCertain: boolean,
 ): AsyncGenerator<Buffer> {
-  let offset = skipped
+  let offset = markLength
   let isCertainlyUtf8 = detected.bom || isCertain
   let incomplete: Buffer = Buffer.alloc(0)
-  const decode = (whole: Buffer, at: number): Buffer => {
+  const decode = (whole: Buffer, offsetOfWhole: number): Buffer => {
     if (isAscii(whole)) return whole
     if (detected.encoding === 'utf-8') {
       if (isUtf8(whole)) {
@@ -225,8 +225,8 @@ async function* decodeUtf8(
         return whole
       }
       if (isCertainlyUtf8 || isMostlyUtf8(whole)) {
-        const index = firstInvalid(whole)
-        throw invalidByteError(name, at + index, whole[index])
+        const index = indexOfInvalidByte(whole)
+        throw invalidByteError(name, offsetOfWhole + index, whole[index])
       }
       detected.encoding = undefined
     }
@@ -236,11 +236,11 @@ async function* decodeUtf8(
     const nul = part.indexOf(0)
     if (nul !== -1) throw nulByteError(name, offset + nul)
     const whole = incomplete.length === 0 ? part : Buffer.concat([incomplete, part])
-    const at = offset - incomplete.length
+    const offsetOfWhole = offset - incomplete.length
     offset += part.length
     const end = detected.encoding === 'utf-8' ? incompleteStart(whole) : whole.length
     incomplete = whole.subarray(end)
-    yield decode(whole.subarray(0, end), at)
+    yield decode(whole.subarray(0, end), offsetOfWhole)
   }
   if (incomplete.length > 0) yield decode(incomplete, offset - incomplete.length)
 }
@@ -280,7 +280,7 @@ function* multiByteSequences(bytes: Buffer): Generator<[at: number, length: numb
   }
 }
 
-function firstInvalid(bytes: Buffer): number {
+function indexOfInvalidByte(bytes: Buffer): number {
   for (const [at, length] of multiByteSequences(bytes)) if (length === 0) return at
   return -1
 }
@@ -347,7 +347,7 @@ interface LikelyReading {
   samples: string[]
 }
 
-const candidates: readonly [encoding: string, usedBy: string][] = [
+const candidateEncodings: readonly [encoding: string, usedBy: string][] = [
   ['windows-1252', 'Western Europe'],
   ['windows-1250', 'Central Europe'],
   ['windows-1254', 'Turkish'],
@@ -410,22 +410,22 @@ const scripts = [
  */
 export async function likelyReadings(samples: readonly string[]): Promise<LikelyReading[]> {
   const values = [...new Set(samples)].slice(0, 200).map((text) => Buffer.from(text, 'latin1'))
-  const scored: (LikelyReading & { score: number })[] = []
-  for (const [encoding, usedBy] of candidates) {
+  const scoredReadings: (LikelyReading & { score: number })[] = []
+  for (const [encoding, usedBy] of candidateEncodings) {
     const texts = await decodeAll(values, encoding)
     if (texts === undefined) continue
     const score = texts.reduce((sum, text) => sum + plausibility(text), 0)
-    scored.push({ encoding, usedBy, samples: texts, score })
+    scoredReadings.push({ encoding, usedBy, samples: texts, score })
   }
-  // The sort is stable: candidates with equal scores stay in the order of `candidates`, the most common first.
-  scored.sort((a, b) => b.score - a.score)
-  const distinct: typeof scored = []
-  for (const each of scored) {
-    if (distinct.every(({ samples: others }) => others.join('\0') !== each.samples.join('\0')))
-      distinct.push(each)
+  // The sort is stable: candidates with equal scores stay in the order of `candidateEncodings`, the most common first.
+  scoredReadings.sort((a, b) => b.score - a.score)
+  const distinctReadings: typeof scoredReadings = []
+  for (const each of scoredReadings) {
+    if (distinctReadings.every(({ samples: others }) => others.join('\0') !== each.samples.join('\0')))
+      distinctReadings.push(each)
   }
-  const [best] = distinct
-  const plausible = distinct.filter(({ score }, at) => at < 2 || score > (best?.score ?? 0) / 2)
+  const [best] = distinctReadings
+  const plausible = distinctReadings.filter(({ score }, at) => at < 2 || score > (best?.score ?? 0) / 2)
   return plausible
     .slice(0, 3)
     .map(({ encoding, usedBy, samples: texts }) => ({ encoding, usedBy, samples: sampleTexts(texts) }))

@@ -36,23 +36,23 @@ async function openBook(
   const sheet = await chooseSheet(sheets, options, name)
   const { properties } = sheet
   const headerRow = await readHeaderRow(sheet, options.headerRow, name)
-  const others = sheets.filter(({ name: each }) => each !== sheet.name && each !== exampleSheet)
+  const otherSheets = sheets.filter(({ name: each }) => each !== sheet.name && each !== exampleSheet)
   const columns = trimHeader(headerRow.cells.map(requireHeaderText(name, headerRow.line)), name)
   return {
     columns,
     headerLine: headerRow.line,
     hiddenColumns: new Set(properties.hiddenColumns),
     dialect: { ...plainDialect, format, sheet: sheet.name, from1904 },
-    parts: () => dataRows(sheet, columns, headerRow.line, name),
+    rowChunks: () => dataRows(sheet, columns, headerRow.line, name),
     merged: () => properties.merged,
     appearance: () => ({
       widths: new Map([...properties.widths].filter(([at]) => at < columns.length)),
       struckByConditionalFormat: properties.struckByConditionalFormat,
       lost: new Set([
         ...(headerRow.index > 0 ? (['lines above the header'] as const) : []),
-        ...properties.lost,
+        ...properties.lostParts,
       ]),
-      otherSheets: others.map((each) => each.name),
+      otherSheets: otherSheets.map((each) => each.name),
     }),
   }
 }
@@ -97,14 +97,14 @@ function requireHeaderText(name: string, line: number) {
 async function* dataRows(
   { rows: readRows, properties }: BookSheet,
   columns: readonly string[],
-  header: number,
+  headerLine: number,
   name: string,
 ): AsyncGenerator<SheetRow[]> {
   for await (const part of readRows()) {
     const rows: SheetRow[] = []
-    for (const { number, cells, hidden, struckColumns, invisibleColumns, hasOwnStyle } of part) {
-      if (number <= header) continue
-      if (hasOwnStyle) properties.lost.add('fonts and colours')
+    for (const { number, cells, isHidden, struckColumns, invisibleColumns, hasOwnStyle } of part) {
+      if (number <= headerLine) continue
+      if (hasOwnStyle) properties.lostParts.add('fonts and colours')
       const rowCells: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
         const cell = cells[at] ?? ''
@@ -112,9 +112,9 @@ async function* dataRows(
         if (at < columns.length)
           rowCells.push(invisibleColumns.includes(at) ? invisibleTextFault(cell) : cell)
       }
-      const row: SheetRow = { row: number - header, line: number, cells: rowCells }
-      if (hidden) row.hidden = true
-      if (struckColumns.length > 0) row.struck = struckColumns
+      const row: SheetRow = { row: number - headerLine, line: number, cells: rowCells }
+      if (isHidden) row.isHidden = true
+      if (struckColumns.length > 0) row.struckColumns = struckColumns
       rows.push(row)
     }
     yield rows
@@ -155,10 +155,10 @@ async function chooseSheet(
     if (found !== undefined) return found
     throw refusal(name, `it has no sheet named ${quoteForMessage(requestedSheet)}`, `Its sheets: ${list}`)
   }
-  const visible = sheets.filter((sheet) => !sheet.hidden && sheet.name !== exampleSheet)
-  const [only, other] = visible
-  if (only === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
-  if (other === undefined) return only
+  const visible = sheets.filter((sheet) => !sheet.isHidden && sheet.name !== exampleSheet)
+  const [firstVisible, secondVisible] = visible
+  if (firstVisible === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
+  if (secondVisible === undefined) return firstVisible
   const nonEmpty: { sheet: BookSheet; label: string }[] = []
   const search = { chunkCount: 0 }
   for (const sheet of visible) {
@@ -166,7 +166,7 @@ async function chooseSheet(
     if (label !== undefined) nonEmpty.push({ sheet, label: `${sheet.name}: ${label}` })
   }
   const [first, second] = nonEmpty
-  if (first === undefined) return only
+  if (first === undefined) return firstVisible
   if (second === undefined) return first.sheet
   throw new UndecidedError(
     `${name}: it has several sheets: ${nonEmpty.map((each) => quoteForMessage(each.sheet.name)).join(', ')}`,
@@ -187,10 +187,10 @@ async function readFirstTexts(
 ): Promise<string | undefined> {
   for await (const [row] of rows()) {
     search.chunkCount += 1
-    if (search.chunkCount > limits.searchedPieces) {
+    if (search.chunkCount > limits.searchedChunks) {
       throw refusal(
         name,
-        `its sheets hold more than ${limits.searchedPieces / 64} MiB before their first rows, the limit`,
+        `its sheets hold more than ${limits.searchedChunks / 64} MiB before their first rows, the limit`,
         `Say which sheet is the list, for example: --sheet ${quoteForMessage(title)}`,
       )
     }

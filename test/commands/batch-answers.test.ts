@@ -279,7 +279,7 @@ describe('a batch that another key or user continues', () => {
     here.sandbox.setCredits(0)
     const { batch_id } = (await here.type(run)).json() as { batch_id: string }
     here.sandbox.setCredits(null)
-    here.sandbox.applySwitch('deactivate-user')
+    here.sandbox.makePermanentChange('deactivate-user')
     const resume = `batch resume ${batch_id} --yes`
     expect((await here.type(resume, { env: colleague(here) })).code).toBe(2)
     const declined = [{ ask: /Have they left it/, confirm: false }]

@@ -192,7 +192,7 @@ test('the run halts if the trial is over or the key was replaced', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(4))
   await type(`${run} --max 1`)
-  sandbox.applySwitch('expire-trial')
+  sandbox.makePermanentChange('expire-trial')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
@@ -214,7 +214,7 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     2> Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
-  sandbox.applySwitch('revoke-key')
+  sandbox.makePermanentChange('revoke-key')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.

@@ -189,14 +189,14 @@ test('without credits, trial or subscription the exit code is 4, and the hint na
     exit 4
   `)
   sandbox.setCredits(null)
-  sandbox.applySwitch('expire-trial')
+  sandbox.makePermanentChange('expire-trial')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation trial has expired
     2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
     exit 4
   `)
-  sandbox.applySwitch('deactivate-subscription')
+  sandbox.makePermanentChange('deactivate-subscription')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation subscription is not active

@@ -114,7 +114,7 @@ test('a column that is sent is refused if it is not UTF-8, and the message offer
   const sheet = await openBytes(bytes, 'p.csv')
   const rows = await collect(sheet.rows())
   expect(rows[0]?.cells).toEqual([{ kind: 'bytes', text: 'Dvo\u00F8\u00E1k' }, '1'])
-  const error = await sheet.undecided('"name" on line 2', ['Dvo\u00F8\u00E1k'])
+  const error = await sheet.createUndecidedEncodingError('"name" on line 2', ['Dvo\u00F8\u00E1k'])
   expect(error).toBeInstanceOf(UndecidedError)
   expect(error).toMatchObject({
     message: 'p.csv: "name" on line 2 is not UTF-8, so its letters cannot be told for sure',

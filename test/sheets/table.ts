@@ -76,7 +76,7 @@ export async function readRefusal(
     for await (const row of sheet.rows()) ambiguities.shouldLeaveOut(row)
     const { firstUndecodedCell, samples } = ambiguities
     if (firstUndecodedCell !== undefined)
-      throw await sheet.undecided(`line ${String(firstUndecodedCell.line)}`, samples)
+      throw await sheet.createUndecidedEncodingError(`line ${String(firstUndecodedCell.line)}`, samples)
     const refusal = ambiguities.findRefusal({
       name,
       headerLine: sheet.headerLine,

@@ -51,8 +51,10 @@ test.each(descriptions)(
       ),
     )
     expect(expected.otherwise ?? refusedNumbers).toEqual(refusedNumbers)
-    expect(rows.flatMap(({ line, hidden }) => (hidden === true ? [line] : []))).toEqual(expected.hidden ?? [])
-    expect(rows.flatMap(({ line, struck }) => (struck === undefined ? [] : [line]))).toEqual(
+    expect(rows.flatMap(({ line, isHidden }) => (isHidden === true ? [line] : []))).toEqual(
+      expected.hidden ?? [],
+    )
+    expect(rows.flatMap(({ line, struckColumns }) => (struckColumns === undefined ? [] : [line]))).toEqual(
       expected.struck ?? [],
     )
     expect([...sheet.hiddenColumns]).toEqual(expected.hiddenColumns ?? [])

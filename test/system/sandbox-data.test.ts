@@ -23,7 +23,7 @@ test('a sandbox whose disk was full continues with free space, and its data is c
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const disk = mountSmallDisk(join(folder, 'disk'), 64)
   const path = join(folder, 'disk', 'state')
-  const client = createSandboxClient({ data: await openData(path) })
+  const client = createSandboxClient({ journal: await openData(path) })
   const ids = [await client.order()]
   disk.fill()
   const statuses: number[] = []
@@ -37,7 +37,7 @@ test('a sandbox whose disk was full continues with free space, and its data is c
   ids.push(await client.order())
   client.sandbox.close()
 
-  const reopened = createSandbox({ clock: new ManualClock(startTime), data: await openData(path) })
+  const reopened = createSandbox({ clock: new ManualClock(startTime), journal: await openData(path) })
   onTestFinished(() => reopened.close())
   expect(reopened.requests().map(({ request_id }) => request_id)).toEqual(ids)
   expect(readdirSync(join(folder, 'disk')).filter((name) => name.endsWith('.new'))).toEqual([])

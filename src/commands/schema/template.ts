@@ -52,7 +52,7 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
         : await templateBytes(columns, format)
     await writeOutput(this.app, outputFile, content)
     if (outputFile.path === undefined) return
-    const required = columns.filter((column) => column.required).length
+    const required = columns.filter((column) => column.isRequired).length
     this.answer(
       templateView({
         path: outputFile.path,

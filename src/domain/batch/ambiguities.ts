@@ -42,15 +42,15 @@ export class Ambiguities {
   }
 
   /** Whether a row should be left out. It must be called once for each row, in the order of the file. */
-  shouldLeaveOut({ line, cells, hidden, struck }: SheetRow): boolean {
+  shouldLeaveOut({ line, cells, isHidden, struckColumns }: SheetRow): boolean {
     this.#lastLine = line
     for (const column of this.#sentColumns) {
       const cell = cells[column]
       if (typeof cell === 'object' && cell.kind === 'bytes') this.#addSample(cell.text, line, column)
     }
-    const isStruck = struck?.some((index) => this.#sentColumns.includes(index)) === true
-    if (hidden !== true && !isStruck) return false
-    if (this.#rules.hidden === undefined) (hidden === true ? this.hiddenLines : this.struckLines).push(line)
+    const isStruck = struckColumns?.some((index) => this.#sentColumns.includes(index)) === true
+    if (isHidden !== true && !isStruck) return false
+    if (this.#rules.hidden === undefined) (isHidden === true ? this.hiddenLines : this.struckLines).push(line)
     return this.#rules.hidden === 'skip'
   }
 

@@ -38,9 +38,9 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
   }
   return fields.flatMap(partsOf).map((field) => ({
     header: field.column,
-    required: field.required,
+    isRequired: field.required,
     note: noteOf(field),
-    text: field.type !== 'integer' && field.type !== 'number',
+    hasTextFormat: field.type !== 'integer' && field.type !== 'number',
     choices: field.type === 'boolean' ? ['yes', 'no'] : [],
     example: exampleOf(field),
   }))

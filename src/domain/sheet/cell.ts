@@ -67,9 +67,9 @@ export interface SheetRow {
   /** The text of the row (JSON only). */
   source?: string
   /** Whether the row is hidden, manually or by a filter (workbooks only). */
-  hidden?: true
+  isHidden?: true
   /** The columns whose text is struck through (workbooks only). */
-  struck?: readonly number[]
+  struckColumns?: readonly number[]
 }
 
 /** Cells that are shown as one cell. Rows are counted from 1 and columns from 0; the last ones are included. */
@@ -127,17 +127,17 @@ export interface TemplateColumn extends XlsxColumn {
 /** A column of a sheet that is written. */
 export interface XlsxColumn {
   header: string
-  /** Whether the header is highlighted. */
-  required?: boolean | undefined
+  /** Whether every row needs a value; the header is then highlighted. */
+  isRequired?: boolean | undefined
   /** The comment of the header cell. */
   note?: string | undefined
   /**
    * Whether empty cells have the format "text", so that a leading + or 0 is not removed when a person types a value.
    */
-  text?: boolean | undefined
+  hasTextFormat?: boolean | undefined
   /** The width in characters; derived from the header if undefined. */
   width?: number | undefined
-  hidden?: boolean | undefined
+  isHidden?: boolean | undefined
   /** The values of the list from which a cell is chosen. */
   choices?: readonly string[] | undefined
 }

@@ -4,7 +4,7 @@ import { requestResource } from '../../contract/request.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { waitForEntry } from '../service/log.ts'
-import { switchNames } from '../service/rules.ts'
+import { permanentChangeNames } from '../service/rules.ts'
 import { scenarioTable } from '../service/scenarios.ts'
 import {
   parseInjection,
@@ -82,7 +82,7 @@ export interface Control {
 /** An operation by GET; `query` describes its query parameters. */
 interface GetControl extends Control {
   query?: Readonly<Record<string, string>>
-  read: (sandbox: Sandbox, query: (name: string) => number, signal: AbortSignal) => unknown
+  read: (sandbox: Sandbox, queryNumber: (name: string) => number, signal: AbortSignal) => unknown
 }
 
 /** An operation by POST; `bodySchema` is the shape of its body. */
@@ -209,9 +209,9 @@ export const postControls: readonly PostControl[] = [
   createPostControl(
     'switch',
     'Change something permanently',
-    z.object({ switch: z.enum(switchNames) }),
+    z.object({ switch: z.enum(permanentChangeNames) }),
     emptyResponse,
-    (sandbox, body) => sandbox.applySwitch(body.switch),
+    (sandbox, body) => sandbox.makePermanentChange(body.switch),
   ),
   createPostControl(
     'renew-key',

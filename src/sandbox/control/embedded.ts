@@ -1,5 +1,5 @@
 import type { Connection } from '../../server/listen.ts'
-import { readPath, type Reach } from '../service/gateway.ts'
+import { readPath, type RemoteAccess } from '../service/gateway.ts'
 import { controlPath } from './client.ts'
 import { Sandbox, type SandboxOptions } from './sandbox.ts'
 
@@ -10,31 +10,35 @@ export type { Sandbox, SandboxOptions } from './sandbox.ts'
  * if that fails.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { data, reach } = options
+  const { journal, remoteAccess } = options
   try {
     return new Sandbox(options, (sandbox, request, connection) => {
       const path = readPath(request.url)
       const isPage = path === '/' && request.method === 'GET'
-      if (isPage || path.startsWith(controlPath)) return respondToControl(sandbox, request, connection, reach)
-      return path === '/openapi.json' ? respondWithDescription(request, reach) : undefined
+      if (isPage || path.startsWith(controlPath))
+        return respondToControl(sandbox, request, connection, remoteAccess)
+      return path === '/openapi.json' ? respondWithDescription(request, remoteAccess) : undefined
     })
   } catch (error) {
-    data?.close()
+    journal?.close()
     throw error
   }
 }
 
-async function respondWithDescription(request: Request, reach: Reach | undefined): Promise<Response> {
+async function respondWithDescription(
+  request: Request,
+  remoteAccess: RemoteAccess | undefined,
+): Promise<Response> {
   const { describeSandbox } = await import('./openapi.ts')
-  return describeSandbox(reach?.publicUrl ?? new URL(request.url).origin)
+  return describeSandbox(remoteAccess?.publicUrl ?? new URL(request.url).origin)
 }
 
 async function respondToControl(
   sandbox: Sandbox,
   request: Request,
   connection: Connection,
-  reach: Reach | undefined,
+  remoteAccess: RemoteAccess | undefined,
 ): Promise<Response> {
   const { handleControl: control } = await import('./routes.ts')
-  return control(sandbox, request, connection, reach)
+  return control(sandbox, request, connection, remoteAccess)
 }

@@ -9,15 +9,15 @@ type Information = NonNullable<FixturePackage['additional_information']>[number]
 type FieldType = Information['fields'][string]['type']
 type SeedPart = string | number
 
-/** Names from which the random ids and secrets of an organisation are derived. */
+/** Functions that return the names from which the random ids and secrets of an organisation are derived. */
 interface SeedNames {
-  organisation: (name: string, index: number) => SeedPart
+  organisationIndex: (name: string, index: number) => SeedPart
   team: (name: string, index: number, organisation: number) => SeedPart[]
   user: (email: string, organisationId: string) => SeedPart[]
 }
 
 const seedNamesByPosition: SeedNames = {
-  organisation: (_name, index) => index,
+  organisationIndex: (_name, index) => index,
   team: (_name, index, organisation) => [organisation, index],
   user: (email, organisationId) => [organisationId, email],
 }
@@ -29,17 +29,19 @@ export function createInitialState(
   { organisations }: Fixture,
   rng: SeededRandom,
   settings: Settings,
-  names: SeedNames = seedNamesByPosition,
+  seedNames: SeedNames = seedNamesByPosition,
 ): Snapshot {
-  const parts = organisations.map((fixture, index) => createOrganisation(fixture, index, rng, names))
+  const organisationParts = organisations.map((fixture, index) =>
+    createOrganisation(fixture, index, rng, seedNames),
+  )
   return {
     version: 1,
     settings,
-    organisations: parts.map(({ organisation }) => organisation),
-    keys: parts.flatMap(({ keys }) => keys),
-    teams: parts.flatMap(({ teams }) => teams),
-    users: parts.flatMap(({ users }) => users),
-    packages: parts.flatMap(({ packages }) => packages),
+    organisations: organisationParts.map(({ organisation }) => organisation),
+    keys: organisationParts.flatMap(({ keys }) => keys),
+    teams: organisationParts.flatMap(({ teams }) => teams),
+    users: organisationParts.flatMap(({ users }) => users),
+    packages: organisationParts.flatMap(({ packages }) => packages),
     requests: [],
     deliveries: [],
     quota: {},
@@ -50,9 +52,9 @@ function createOrganisation(
   fixture: FixtureOrganisation,
   index: number,
   rng: SeededRandom,
-  names: SeedNames,
+  seedNames: SeedNames,
 ) {
-  const seedName = names.organisation(fixture.name, index)
+  const seedName = seedNames.organisationIndex(fixture.name, index)
   const id = rng.uuid('organisation', seedName)
   const organisation: Organisation = {
     id,
@@ -65,8 +67,8 @@ function createOrganisation(
   }
   // The last key that is not revoked is the one that the sandbox reports.
   const keys = fixture.keys ?? [{ key: rng.text(32, 'api key', seedName) }]
-  const teams = (fixture.teams ?? []).map(({ name, active = true }, team): Team => ({
-    id: rng.uuid('team', ...names.team(name, team, index)),
+  const teams = (fixture.teams ?? []).map(({ name, active = true }, teamIndex): Team => ({
+    id: rng.uuid('team', ...seedNames.team(name, teamIndex, index)),
     organisation_id: id,
     name,
     active,
@@ -76,7 +78,7 @@ function createOrganisation(
     keys: keys.map(({ key, revoked = false }) => ({ key, organisation_id: id, revoked })),
     teams,
     users: fixture.users.map((user) => ({
-      id: rng.uuid('user', ...names.user(user.email.toLowerCase(), id)),
+      id: rng.uuid('user', ...seedNames.user(user.email.toLowerCase(), id)),
       organisation_id: id,
       first_name: user.first_name,
       last_name: user.last_name,
@@ -182,7 +184,7 @@ const policeCheck = { check_name: 'National police check', partner_name: 'Verity
 const creditCheck = { check_name: 'Credit history check', partner_name: 'Ledgerline Bureau' }
 const identityCheck = { check_name: 'Identity check', partner_name: 'Facet Identity' }
 
-const simple: FixturePackage = {
+const simplePackage: FixturePackage = {
   id: packageIds.simple,
   name: 'Identity check only',
   details: { background_checks: [identityCheck] },
@@ -205,7 +207,7 @@ function makeUser(
  * same when entries are added.
  */
 export const builtInSeedNames: SeedNames = {
-  organisation: (name) => name,
+  organisationIndex: (name) => name,
   team: (name) => [name.split(' ')[0]?.toLowerCase() ?? ''],
   user: (email) => [email],
 }
@@ -242,7 +244,7 @@ export const builtInFixture: Fixture = {
           },
           additional_information: [referenceInformation, policeInformation, creditInformation],
         },
-        simple,
+        simplePackage,
         {
           id: packageIds.references,
           name: 'Two references',
@@ -279,7 +281,7 @@ export const builtInFixture: Fixture = {
     {
       name: 'Elsewhere Ltd',
       users: [makeUser(people.stranger, 'owner')],
-      packages: [{ ...simple, id: packageIds.foreign, name: 'Elsewhere screen' }],
+      packages: [{ ...simplePackage, id: packageIds.foreign, name: 'Elsewhere screen' }],
     },
   ],
 }

@@ -218,10 +218,11 @@ function formatPath(path: readonly PropertyKey[]): string {
   return text === '' ? 'text' : text.replace(/^\./, '')
 }
 
-function requireUnique<T>(values: readonly T[], name: (value: T) => string): void {
+function requireUnique<T>(values: readonly T[], describe: (value: T) => string): void {
   const earlierValues = new Set<T>()
   for (const value of values) {
-    if (earlierValues.has(value)) throw new InvalidInputError(`the fixture has ${name(value)} more than once`)
+    if (earlierValues.has(value))
+      throw new InvalidInputError(`the fixture has ${describe(value)} more than once`)
     earlierValues.add(value)
   }
 }

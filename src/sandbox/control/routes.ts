@@ -7,7 +7,7 @@ import { formatIssues } from '../../contract/issue-words.ts'
 import { isLoopbackHost } from '../../contract/url.ts'
 import { RefcheckError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Connection } from '../../server/listen.ts'
-import { refusePlainHttp, type Reach } from '../service/gateway.ts'
+import { refusePlainHttp, type RemoteAccess } from '../service/gateway.ts'
 import { controlPath } from './client.ts'
 import { postControls, getControls } from './controls.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -54,9 +54,9 @@ export function handleControl(
   sandbox: Sandbox,
   request: Request,
   connection: Connection,
-  reach?: Reach,
+  remoteAccess?: RemoteAccess,
 ): Response | Promise<Response> {
-  const refusal = findRefusal(request, connection, reach)
+  const refusal = findRefusal(request, connection, remoteAccess)
   if (refusal !== undefined) return createFailureResponse(refusal.status, refusal.error)
   return new URL(request.url).pathname === '/'
     ? loadPage().then(({ servePage }) => servePage(sandbox))
@@ -120,23 +120,23 @@ const foreignCaller: ControlRefusal = {
 function findRefusal(
   request: Request,
   { remoteAddress }: Connection,
-  reach: Reach | undefined,
+  remoteAccess: RemoteAccess | undefined,
 ): ControlRefusal | undefined {
   const url = new URL(request.url)
   const origin = request.headers.get('Origin')
-  if (reach === undefined) {
+  if (remoteAccess === undefined) {
     const isLocal = isLoopbackHost(remoteAddress.replace(/^::ffff:/, '')) && isLoopbackHost(url.hostname)
     return !isLocal || (origin !== null && origin !== url.origin) ? foreignCaller : undefined
   }
   const ownOrigins = [
     url.origin,
-    reach.publicUrl === undefined ? url.origin : new URL(reach.publicUrl).origin,
+    remoteAccess.publicUrl === undefined ? url.origin : new URL(remoteAccess.publicUrl).origin,
   ]
   if (origin !== null && !ownOrigins.includes(origin)) return foreignCaller
-  if (refusePlainHttp(request.url, remoteAddress, reach) !== undefined) {
+  if (refusePlainHttp(request.url, remoteAddress, remoteAccess) !== undefined) {
     return { status: 400, error: { code: 'usage', message: 'plain HTTP requests are rejected; use HTTPS' } }
   }
-  if (isToken(readToken(request.headers.get('Authorization')), reach.controlToken)) return undefined
+  if (isToken(readToken(request.headers.get('Authorization')), remoteAccess.controlToken)) return undefined
   return {
     status: 401,
     error: {

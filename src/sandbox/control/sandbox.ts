@@ -5,7 +5,7 @@ import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
 import { toFailureResponse } from '../service/answer.ts'
 import { checkWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
-import { noConnection, Gateway, type Reach } from '../service/gateway.ts'
+import { noConnection, Gateway, type RemoteAccess } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { toAttemptEvent, Log, listSecretsOfState } from '../service/log.ts'
 import { toRequestResource } from '../service/requests.ts'
@@ -15,7 +15,7 @@ import {
   drawRules,
   type RuleSetting,
   listRuleSettings,
-  type Switch,
+  type PermanentChange,
   listDefaultRules,
 } from '../service/rules.ts'
 import { requireScenario } from '../service/scenarios.ts'
@@ -55,11 +55,11 @@ export interface SandboxOptions {
   /** Choices where the document leaves a rule open; `seeded` draws each from the seed. */
   rules?: Partial<Choices> | 'seeded' | undefined
   /** Journal in which the state is stored and from which it is loaded. Default: in memory only. */
-  data?: Journal | undefined
+  journal?: Journal | undefined
   /** Sends webhook events; default: over HTTP. */
   deliver?: Deliver | undefined
   /** How other machines reach the sandbox; default: only this machine does. */
-  reach?: Reach | undefined
+  remoteAccess?: RemoteAccess | undefined
 }
 
 export interface Credentials {
@@ -90,9 +90,9 @@ export class Sandbox {
   /** E-mails of the people in the built-in fixture. */
   readonly people = people
   readonly packageIds = packageIds
-  readonly log = new Log(undefined, () => listSecretsOfState(this.#state, this.#options.reach))
+  readonly log = new Log(undefined, () => listSecretsOfState(this.#state, this.#options.remoteAccess))
   /** Returns the response to a malformed request or after a failed handler; passed to `listen` as `onError`. */
-  readonly refuse = toFailureResponse
+  readonly respondToFailure = toFailureResponse
   readonly #options: SandboxOptions
   readonly #handleControl: ControlHandler
   readonly #clock: Clock
@@ -107,8 +107,8 @@ export class Sandbox {
   #home: HomeOrganisation
 
   constructor(options: SandboxOptions, handleControl: ControlHandler) {
-    const { clock, data, webhookUrl, reach } = options
-    if (webhookUrl !== undefined) checkWebhookUrl(webhookUrl, reach !== undefined)
+    const { clock, journal, webhookUrl, remoteAccess } = options
+    if (webhookUrl !== undefined) checkWebhookUrl(webhookUrl, remoteAccess !== undefined)
     this.#options = options
     this.#handleControl = handleControl
     this.#clock = clock
@@ -121,7 +121,7 @@ export class Sandbox {
       rng: this.#rng,
       windows: options.quota ?? documentedQuota,
       speed: options.speed ?? 1,
-      onChange: data === undefined ? undefined : (change) => this.#storeChange(change, data),
+      onChange: journal === undefined ? undefined : (change) => this.#storeChange(change, journal),
       onStatus: (request, status, at) => this.#onStatus(request, status, at),
     })
     this.#service.idSalt = drawIdSalt(options)
@@ -130,8 +130,8 @@ export class Sandbox {
       service: this.#service,
       clock,
       log: this.log,
-      onPermanentChange: (name) => this.applySwitch(name),
-      reach,
+      onPermanentChange: (name) => this.makePermanentChange(name),
+      remoteAccess,
     })
     this.#deliveries = this.#createDeliveries()
     this.#initialState = this.#createInitialState()
@@ -197,7 +197,7 @@ export class Sandbox {
     const { organisationId, apiKey } = this.#home
     const organisation = organisations.get(organisationId)
     const start = this.#service.rule('quota-window-start')
-    const uses = findCurrentUse(quota.get(apiKey) ?? [], windows, now, start)
+    const windowUses = findCurrentUse(quota.get(apiKey) ?? [], windows, now, start)
     return {
       now,
       clock: this.#clock instanceof ManualClock ? 'manual' : 'real',
@@ -210,7 +210,7 @@ export class Sandbox {
       requests: statuses,
       deliveries: states,
       quota: windows.map(({ calls, seconds }, index) => {
-        const { used, started_at } = uses[index] ?? { used: 0, started_at: now }
+        const { used, started_at } = windowUses[index] ?? { used: 0, started_at: now }
         return { calls, seconds, used, ends_at: used > 0 ? started_at + seconds * 1000 : null }
       }),
     }
@@ -227,7 +227,7 @@ export class Sandbox {
   }
 
   /** Makes a change that an owner or the operator of the service could make to the organisation. */
-  applySwitch(name: Switch): void {
+  makePermanentChange(name: PermanentChange): void {
     switch (name) {
       case 'revoke-key':
         return this.#putKey(this.#home.apiKey, true)
@@ -249,7 +249,7 @@ export class Sandbox {
 
   /** Revokes the key and returns a new one: "generating a new key revokes the previous one". */
   renewKey(): string {
-    this.applySwitch('revoke-key')
+    this.makePermanentChange('revoke-key')
     const apiKey = this.#rng.text(32, 'api key', this.#home.organisationId, this.#state.keys.size)
     this.#putKey(apiKey, false)
     this.#home = { ...this.#home, apiKey }
@@ -271,11 +271,11 @@ export class Sandbox {
   }
 
   /**
-   * Sets the webhook URL: https, or http to this machine or to networks in `reach`. Throws a UsageError for any other
-   * URL.
+   * Sets the webhook URL: https, or http to this machine or to networks in `remoteAccess`. Throws a UsageError for any
+   * other URL.
    */
   setWebhook(url: string | null): void {
-    if (url !== null) checkWebhookUrl(url, this.#options.reach !== undefined)
+    if (url !== null) checkWebhookUrl(url, this.#options.remoteAccess !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
     this.#changeOrganisation({ webhook_url: url })
     this.#progressWatch.watchAll()
@@ -329,7 +329,7 @@ export class Sandbox {
         hint: 'Give one with --to URL, or set one with: refcheck sandbox set webhook-url URL',
       })
     }
-    checkWebhookUrl(url, this.#options.reach !== undefined)
+    checkWebhookUrl(url, this.#options.remoteAccess !== undefined)
     // With unlimited credits, the story does not reduce the organisation's credits.
     const caller = { organisation: { ...organisation, credits: null }, user }
     return playStory(story, url, {
@@ -370,7 +370,7 @@ export class Sandbox {
     this.#service.idSalt = drawIdSalt(this.#options)
     this.#state.restore(snapshot)
     this.#state.settings = { ...this.#state.settings, seed }
-    this.#options.data?.rewrite(this.#state.changes())
+    this.#options.journal?.rewrite(this.#state.changes())
     this.#home = this.#activateState()
   }
 
@@ -384,12 +384,12 @@ export class Sandbox {
     this.#scheduler.close()
     this.#gateway.close()
     this.#deliveries.close()
-    this.#options.data?.close()
+    this.#options.journal?.close()
   }
 
-  #putKey(key: string, revoked: boolean): void {
+  #putKey(key: string, isRevoked: boolean): void {
     const { organisationId } = this.#home
-    this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked } })
+    this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked: isRevoked } })
   }
 
   #changeOrganisation(changes: Partial<Organisation>): void {
@@ -402,19 +402,19 @@ export class Sandbox {
     return this.#state.packages.get(this.#home.organisationId) ?? new Map<number, PackageRecord>()
   }
 
-  #storeChange(change: Change, data: Journal): void {
-    if (data.shouldBeRewritten) data.rewrite(this.#state.changes())
-    data.append(change)
+  #storeChange(change: Change, journal: Journal): void {
+    if (journal.shouldBeRewritten) journal.rewrite(this.#state.changes())
+    journal.append(change)
   }
 
   #createDeliveries(): Deliveries {
-    const { clock, deliver, reach } = this.#options
+    const { clock, deliver, remoteAccess } = this.#options
     return new Deliveries({
       service: this.#service,
       clock,
       rng: this.#rng,
-      timetable: this.#scheduler,
-      deliver: deliver ?? httpDeliver(clock, reach?.networks),
+      scheduler: this.#scheduler,
+      deliver: deliver ?? httpDeliver(clock, remoteAccess?.networks),
       onWork: (work) => {
         work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.waitFor(work)
@@ -440,13 +440,13 @@ export class Sandbox {
 
   /** Loads the state from the journal, or creates it from the fixture if the journal is empty or missing. */
   #loadState(): HomeOrganisation {
-    const { data } = this.#options
-    if (data !== undefined && data.changes.length > 0) {
+    const { journal } = this.#options
+    if (journal !== undefined && journal.changes.length > 0) {
       const { settings } = this.#state
-      for (const change of data.changes) this.#state.apply(change)
+      for (const change of journal.changes) this.#state.apply(change)
       this.#state.settings = settings
     } else this.#state.restore(this.#initialState)
-    data?.rewrite(this.#state.changes())
+    journal?.rewrite(this.#state.changes())
     return this.#activateState()
   }
 
@@ -490,16 +490,16 @@ function findCredentials({ id }: Organisation, state: State): Pick<Credentials, 
  * keys cannot be guessed and ids differ from those of other sandboxes. Throws a UsageError if the journal was made
  * with another seed, because ids and keys depend on it.
  */
-function createSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
-  const stored = data?.changes.findLast((change) => change.does === 'settings')?.settings
+function createSettings({ seed, rules, clock, journal }: SandboxOptions): Settings {
+  const stored = journal?.changes.findLast((change) => change.does === 'settings')?.settings
   const requestedSeed = seed === undefined ? undefined : String(seed)
   if (
-    data !== undefined &&
+    journal !== undefined &&
     stored !== undefined &&
     requestedSeed !== undefined &&
     stored.seed !== requestedSeed
   ) {
-    throw new UsageError(`${data.path} was made with the seed "${stored.seed}", not "${requestedSeed}"`, {
+    throw new UsageError(`${journal.path} was made with the seed "${stored.seed}", not "${requestedSeed}"`, {
       hint: 'Leave the seed out, or choose another file.',
     })
   }

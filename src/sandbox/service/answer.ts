@@ -86,11 +86,11 @@ export function toFailureResponse(error: unknown): Response {
     : createFailureResponse(500, 'internal server error')
 }
 
-const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INFINITY }
+const bodyLimits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INFINITY }
 
 /** Reads a body as text; throws a Refusal with status 400 if it is too large or not UTF-8. */
-export async function readBody(request: Request, limit: keyof typeof limits): Promise<string> {
-  const maxSize = limits[limit]
+export async function readBody(request: Request, limit: keyof typeof bodyLimits): Promise<string> {
+  const maxSize = bodyLimits[limit]
   const createTooLargeError = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
   const contentLength = request.headers.get('Content-Length')
   if (contentLength !== null && Number(contentLength) > maxSize) throw createTooLargeError()

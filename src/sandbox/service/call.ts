@@ -14,7 +14,7 @@ export interface Call {
   /** Text of the call's body once it was read; null if it could not be read. */
   body?: string | null | undefined
   /** Fault that the recipient's scenario requests; set by a route. */
-  fault?: Fault | undefined
+  scenarioFault?: Fault | undefined
 }
 
 /** Environment type of hono's handlers. */

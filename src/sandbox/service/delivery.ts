@@ -50,7 +50,7 @@ interface DeliveriesOptions {
   service: Service
   clock: Clock
   rng: SeededRandom
-  timetable: Scheduler
+  scheduler: Scheduler
   deliver: Deliver
   /** Called with the promise of each attempt; it rejects if the outcome cannot be stored. */
   onWork: (work: Promise<void>) => void
@@ -93,7 +93,7 @@ export class Deliveries {
       state: 'waiting',
       attempts: 0,
       forged: scenarios.includes('event-forged') ? 1 : 0,
-      at: at + this.#delay(request),
+      at: at + this.#delayMs(request),
       outcome: null,
     }
     if (collectedEvents !== undefined) {
@@ -157,21 +157,21 @@ export class Deliveries {
   async deliverTo(
     url: string,
     event: DeliveryRecord,
-    forged: boolean,
+    hasWrongSignature: boolean,
   ): Promise<{ outcome: string; ms: number }> {
     const { service, rng, clock, onAttempt } = this.#options
     const organisation = service.state.organisations.get(event.organisation_id)
     if (organisation === undefined) throw new RangeError('an event of no organisation')
     const id = rng.uuid('story delivery', event.id, service.state.deliveries.size)
-    const delivery: DeliveryRecord = { ...event, id, forged: forged ? 1 : 0 }
-    const message = this.#message(delivery, organisation)
+    const delivery: DeliveryRecord = { ...event, id, forged: hasWrongSignature ? 1 : 0 }
+    const message = this.#createMessage(delivery, organisation)
     const startedAt = systemClock.monotonic()
     const outcome = await this.#post(message, url, systemClock)
     const ms = Math.round(systemClock.monotonic() - startedAt)
     const state = /^2\d\d$/.test(outcome) ? 'delivered' : 'given_up'
-    const attempted: DeliveryRecord = { ...delivery, attempts: 1, outcome, state, at: clock.now() }
-    this.#store(attempted)
-    onAttempt?.(attempted, attempted.at, message)
+    const attemptedDelivery: DeliveryRecord = { ...delivery, attempts: 1, outcome, state, at: clock.now() }
+    this.#store(attemptedDelivery)
+    onAttempt?.(attemptedDelivery, attemptedDelivery.at, message)
     return { outcome, ms }
   }
 
@@ -193,17 +193,17 @@ export class Deliveries {
     return rng.fraction('repeat', number, status) < repetitionShare
   }
 
-  /** Sends an event a second time. `copy`: the number of the copy, for its id. */
-  #repeat(original: DeliveryRecord, copy: number): void {
+  /** Sends an event a second time. `copyNumber`: the number of the copy, for its id. */
+  #repeat(original: DeliveryRecord, copyNumber: number): void {
     this.#send({
       ...original,
-      id: this.#options.rng.uuid('delivery', original.id, copy),
+      id: this.#options.rng.uuid('delivery', original.id, copyNumber),
       at: original.at + repeatAfterMs,
     })
   }
 
   /** Returns the milliseconds by which the request's scenarios delay an event. */
-  #delay(request: RequestRecord): number {
+  #delayMs(request: RequestRecord): number {
     if (request.scenarios.includes('event-late')) return lateEventMs
     if (!request.scenarios.includes('event-unordered')) return 0
     const { service, clock } = this.#options
@@ -220,8 +220,8 @@ export class Deliveries {
   }
 
   #schedule(delivery: DeliveryRecord): void {
-    const { timetable, onWork } = this.#options
-    timetable.add(delivery.at, () => onWork(this.#attempt(delivery.id)))
+    const { scheduler, onWork } = this.#options
+    scheduler.add(delivery.at, () => onWork(this.#attempt(delivery.id)))
   }
 
   async #attempt(id: string): Promise<void> {
@@ -229,17 +229,17 @@ export class Deliveries {
     const delivery = service.state.deliveries.get(id)
     const organisation = service.state.organisations.get(delivery?.organisation_id ?? '')
     if (delivery?.state !== 'waiting' || organisation === undefined) return
-    const message = this.#message(delivery, organisation)
+    const message = this.#createMessage(delivery, organisation)
     const outcome = await this.#post(message, organisation.webhook_url, this.#options.clock)
     if (this.#stopController.signal.aborted || service.state.deliveries.get(id) !== delivery) return
     const attempts = delivery.attempts + 1
     const pauseSeconds = schedules[service.rule('webhook-retries')][attempts - 1]
     const now = clock.now()
-    const attempted: DeliveryRecord = { ...delivery, attempts, outcome, at: now }
-    if (/^2\d\d$/.test(outcome)) this.#store({ ...attempted, state: 'delivered' })
-    else if (pauseSeconds === undefined) this.#store({ ...attempted, state: 'given_up' })
-    else this.#send({ ...attempted, at: now + pauseSeconds * 1000 })
-    onAttempt?.(attempted, now, message)
+    const attemptedDelivery: DeliveryRecord = { ...delivery, attempts, outcome, at: now }
+    if (/^2\d\d$/.test(outcome)) this.#store({ ...attemptedDelivery, state: 'delivered' })
+    else if (pauseSeconds === undefined) this.#store({ ...attemptedDelivery, state: 'given_up' })
+    else this.#send({ ...attemptedDelivery, at: now + pauseSeconds * 1000 })
+    onAttempt?.(attemptedDelivery, now, message)
   }
 
   #store(delivery: DeliveryRecord): void {
@@ -247,7 +247,7 @@ export class Deliveries {
   }
 
   /** Returns the message of the next attempt. The first `forged` attempts get a wrong signature. */
-  #message(delivery: DeliveryRecord, organisation: Organisation): EventMessage {
+  #createMessage(delivery: DeliveryRecord, organisation: Organisation): EventMessage {
     const { body } = delivery
     const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')
     const signature = sign(Buffer.from(body), this.#signingKey(secret))

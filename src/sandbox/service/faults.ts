@@ -22,7 +22,7 @@ export class Injections<T> {
    * Yields the items that apply now in the order in which they were added. Each item that is yielded uses up one of
    * its times.
    */
-  *apply(matches: (item: T) => boolean = () => true): Generator<T> {
+  *takeApplicable(matches: (item: T) => boolean = () => true): Generator<T> {
     for (const entry of this.#pending) {
       if (!matches(entry.item)) continue
       if (entry.skipCount > 0) {
@@ -57,7 +57,7 @@ export class Faults {
    * returned.
    */
   findFault(method: string, path: string): Fault | undefined {
-    const applied = this.#injections.apply(({ matches }) => matches(method, path))
+    const applied = this.#injections.takeApplicable(({ matches }) => matches(method, path))
     return applied.next().value?.fault
   }
 }

@@ -15,16 +15,16 @@ import { type Log, maxLoggedBody, type Message } from './log.ts'
 import { addReportRoutes } from './reports.ts'
 import { addRequestRoutes } from './requests.ts'
 import type { Service } from './service.ts'
-import type { Switch } from './rules.ts'
+import type { PermanentChange } from './rules.ts'
 
 interface GatewayOptions {
   service: Service
   clock: Clock
   log: Log
   /** Called for an injected fault that changes the sandbox permanently, such as `revoke-key`. */
-  onPermanentChange: (name: Switch) => void
+  onPermanentChange: (name: PermanentChange) => void
   /** How other machines reach the sandbox; undefined if it can be reached only from this machine. */
-  reach?: Reach | undefined
+  remoteAccess?: RemoteAccess | undefined
 }
 
 /** A call with its request and connection. */
@@ -48,11 +48,15 @@ export class Gateway {
   }
 
   fetch(request: Request, connection: Connection): Response | Promise<Response> {
-    const { service, clock, onPermanentChange, reach } = this.#options
+    const { service, clock, onPermanentChange, remoteAccess } = this.#options
     const { method, url } = request
-    const call: Call = { service, now: clock.now(), publicUrl: connection.publicUrl ?? reach?.publicUrl }
+    const call: Call = {
+      service,
+      now: clock.now(),
+      publicUrl: connection.publicUrl ?? remoteAccess?.publicUrl,
+    }
     const context: CallContext = { request, method, path: readPath(url), connection, call }
-    const refusal = refusePlainHttp(url, connection.remoteAddress, reach)
+    const refusal = refusePlainHttp(url, connection.remoteAddress, remoteAccess)
     if (refusal !== undefined) return this.#logAndReturn(refusal, context)
     const fault = this.faults.findFault(method, context.path)
     if (fault?.kind === 'switch') {
@@ -87,7 +91,7 @@ export class Gateway {
     }
     const answer = await this.#app.fetch(request, context.call)
     if (fault.when === 'after') await wait()
-    return this.#awaitAndAnswer(answer, context.call.fault ?? fault, context)
+    return this.#awaitAndAnswer(answer, context.call.scenarioFault ?? fault, context)
   }
 
   async #awaitAndAnswer(
@@ -96,8 +100,8 @@ export class Gateway {
     context: CallContext,
   ): Promise<Response> {
     const answer = await pendingAnswer
-    // `call.fault` is that of a scenario, which the service sets; `fault` was injected.
-    const appliedFault = fault ?? context.call.fault
+    // The service sets `scenarioFault`; `fault` was injected.
+    const appliedFault = fault ?? context.call.scenarioFault
     return appliedFault === undefined
       ? this.#logAndReturn(answer, context)
       : this.#answerWithFault(appliedFault, answer, context)
@@ -120,7 +124,7 @@ export class Gateway {
   #log(answer: Response | undefined, fault: Fault | undefined, context: CallContext): void {
     const { request, method, path, call } = context
     const { headers } = request
-    if (call.body === undefined && method !== 'GET' && !request.bodyUsed) void readUnused(request, call)
+    if (call.body === undefined && method !== 'GET' && !request.bodyUsed) void readBodyForLog(request, call)
     // The part is copied, because a slice keeps the whole body in memory: a thousand bodies of 1 MiB would need a
     // gigabyte.
     const { body } = call
@@ -140,7 +144,7 @@ export class Gateway {
  * Reads a small body that the service did not read, such as the body of a call without a key, for the log. The
  * response does not wait for it.
  */
-async function readUnused(request: Request, call: Call): Promise<void> {
+async function readBodyForLog(request: Request, call: Call): Promise<void> {
   call.body = await readBody(request, '64 KiB').catch(() => null)
 }
 
@@ -204,16 +208,17 @@ export function parseNetworks(texts: readonly string[], source: string): Network
   list.addAddress('::1', 'ipv6')
   let hasV6 = false
   for (const text of texts) {
-    const [address = '', length, ...surplusParts] = text.split('/')
+    const [address = '', prefixText, ...surplusParts] = text.split('/')
     const version = isIP(address)
     const maxBits = version === 6 ? 128 : 32
-    const bits = length === undefined ? maxBits : /^\d{1,3}$/.test(length) ? Number(length) : -1
-    if (version === 0 || surplusParts.length > 0 || bits < 0 || bits > maxBits) {
+    const prefixLength =
+      prefixText === undefined ? maxBits : /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : -1
+    if (version === 0 || surplusParts.length > 0 || prefixLength < 0 || prefixLength > maxBits) {
       throw new UsageError(`${source}: "${text.slice(0, 60)}" is not a network`, {
         hint: 'Give an address and the length of its prefix, such as 172.16.0.0/12.',
       })
     }
-    list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4')
+    list.addSubnet(address, prefixLength, version === 6 ? 'ipv6' : 'ipv4')
     hasV6 ||= version === 6
   }
   return {
@@ -225,8 +230,8 @@ export function parseNetworks(texts: readonly string[], source: string): Network
   }
 }
 
-/** How other machines reach a sandbox. */
-export interface Reach {
+/** The settings of a sandbox that other machines can reach. */
+export interface RemoteAccess {
   /** Networks from which plain http is accepted, and to which events may be sent by it. */
   networks: Networks
   /** Base URL of a proxy in front of the sandbox, without a slash at the end; report URLs begin with it. */
@@ -237,18 +242,18 @@ export interface Reach {
 
 /**
  * Returns the refusal of plain HTTP ("HTTPS only; plain HTTP requests are rejected"), unless the call comes from this
- * machine or from a network in `reach`.
+ * machine or from a network in `remoteAccess`.
  */
 export function refusePlainHttp(
   url: string,
   remoteAddress: string,
-  reach: Reach | undefined,
+  remoteAccess: RemoteAccess | undefined,
 ): Response | undefined {
   if (!url.startsWith('http:')) return undefined
-  if (reach === undefined) {
+  if (remoteAccess === undefined) {
     // Parsing the URL takes longer than this comparison, which is enough for most clients.
     if (/^http:\/\/(?:127\.0\.0\.1|localhost):/.test(url)) return undefined
     if (isLoopbackHost(new URL(url).hostname)) return undefined
-  } else if (reach.networks.has(remoteAddress)) return undefined
+  } else if (remoteAccess.networks.has(remoteAddress)) return undefined
   return createFailureResponse(400, 'plain HTTP requests are rejected; use HTTPS')
 }

@@ -38,27 +38,27 @@ export class Journal {
   /** The changes that the file contained when it was opened. */
   readonly changes: Change[]
   readonly #release: () => void
-  #handle: number
+  #fileDescriptor: number
   #isClosed = false
   #size: number
   #sizeAfterRewrite: number
 
-  constructor(path: string, file: number, changes: Change[], release: () => void) {
+  constructor(path: string, fileDescriptor: number, changes: Change[], release: () => void) {
     this.path = path
     this.changes = changes
-    this.#handle = file
+    this.#fileDescriptor = fileDescriptor
     this.#release = release
-    this.#size = fstatSync(file).size
+    this.#size = fstatSync(fileDescriptor).size
     this.#sizeAfterRewrite = this.#size
   }
 
   /** Appends a change. Throws an IoError if the disk cannot store it; the file is then as before. */
   append(change: Change): void {
     try {
-      this.#size += this.#write(this.#handle, `${JSON.stringify(change)}\n`)
+      this.#size += this.#write(this.#fileDescriptor, `${JSON.stringify(change)}\n`)
     } catch (error) {
       // Removes the part of a line that a full disk has written; otherwise the next line would be appended to it.
-      ftruncateSync(this.#handle, this.#size)
+      ftruncateSync(this.#fileDescriptor, this.#size)
       throw error
     }
   }
@@ -75,8 +75,8 @@ export class Journal {
       rmSync(temporaryPath, { force: true })
       const { file, size } = this.#writeNewFile(temporaryPath, changes)
       renameSync(temporaryPath, this.path)
-      closeSync(this.#handle)
-      this.#handle = file
+      closeSync(this.#fileDescriptor)
+      this.#fileDescriptor = file
       this.#size = size
       this.#sizeAfterRewrite = size
     } catch (error) {
@@ -109,7 +109,7 @@ export class Journal {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    closeSync(this.#handle)
+    closeSync(this.#fileDescriptor)
     this.#release()
   }
 

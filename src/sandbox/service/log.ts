@@ -76,8 +76,11 @@ export class Log {
    * `listSecrets` yields values that are never logged, even if a caller puts one into a path. It is called for each
    * entry, because new keys are added over time.
    */
-  constructor(size = 1000, listSecrets: () => Iterable<readonly [name: string, value: string]> = () => []) {
-    this.#size = size
+  constructor(
+    maxEntries = 1000,
+    listSecrets: () => Iterable<readonly [name: string, value: string]> = () => [],
+  ) {
+    this.#size = maxEntries
     this.#listSecrets = listSecrets
   }
 
@@ -145,11 +148,11 @@ export class Log {
 /** Yields the keys (also the revoked ones), the webhook secrets and the control token. */
 export function* listSecretsOfState(
   { keys, organisations }: Pick<State, 'keys' | 'organisations'>,
-  reach?: { controlToken: string },
+  remoteAccess?: { controlToken: string },
 ): Generator<readonly [name: string, value: string]> {
   for (const key of keys.keys()) yield ['API key', key]
   for (const { webhook_secret: secret } of organisations.values()) yield ['webhook secret', secret]
-  if (reach !== undefined) yield ['control token', reach.controlToken]
+  if (remoteAccess !== undefined) yield ['control token', remoteAccess.controlToken]
 }
 
 /**

@@ -59,11 +59,11 @@ function planChecks(plan: ProgressPlan): CheckRecord[] {
  */
 function planUsualSteps(plan: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
   const { random } = plan
-  const finishes = drawFinishTimes(checks.length, random)
+  const finishTimes = drawFinishTimes(checks.length, random)
   const steps: Step[] = []
   let start = 0
   for (const [check, { type }] of checks.entries()) {
-    const finish = finishes[check] ?? maxDurationMs
+    const finish = finishTimes[check] ?? maxDurationMs
     start += minutesToMs(check === 0 ? random.between(2, 4) : random.between(0.5, 1.5))
     start = Math.min(start, finish)
     steps.push({ at: start, does: 'check', check, status: 'IN_PROGRESS' })
@@ -83,12 +83,12 @@ function planRefereeSteps(plan: ProgressPlan, check: number, start: number, fini
   const referees = planReferees(plan)
   const steps: Step[] = []
   let nominatedAt = start
-  for (const [referee, record] of referees.entries()) {
+  for (const [referee, refereeRecord] of referees.entries()) {
     nominatedAt = Math.min(nominatedAt + minutesToMs(random.between(0.3, 1)), finish)
     const isLast = referee === referees.length - 1
     const answeredAt = isLast ? finish : Math.round(random.between(nominatedAt, finish))
     steps.push(
-      { at: nominatedAt, does: 'nominate', check, referee: record },
+      { at: nominatedAt, does: 'nominate', check, referee: refereeRecord },
       { at: answeredAt, does: 'referee', check, referee, status: 'COMPLETED' },
       { at: answeredAt, does: 'report', check, referee },
     )
@@ -99,9 +99,9 @@ function planRefereeSteps(plan: ProgressPlan, check: number, start: number, fini
 /** Returns a completion time per check, far enough apart for clients to see PARTIAL. */
 function drawFinishTimes(count: number, random: RandomStream): number[] {
   const earliestTime = 14 * minuteMs
-  const slot = (maxDurationMs - earliestTime) / count
+  const slotMs = (maxDurationMs - earliestTime) / count
   const times = Array.from({ length: count }, (_, index) =>
-    Math.round(earliestTime + slot * (index + random.between(0.3, 0.9))),
+    Math.round(earliestTime + slotMs * (index + random.between(0.3, 0.9))),
   )
   const rotation = Math.floor(random.fraction() * count)
   return [...times.slice(rotation), ...times.slice(0, rotation)]
@@ -148,7 +148,7 @@ type StepChange = (steps: Step[], checks: Checks, rules: Choices) => Step[]
 const dayMs = 24 * 60 * minuteMs
 
 /** The functions by which each scenario changes the usual steps. */
-const stepChanges: Record<string, StepChange> = {
+const stepChangeByScenario: Record<string, StepChange> = {
   declined: (steps, checks) => cancelAll(steps, checks, 12 * minuteMs),
   stopped: (steps, checks) => cancelAll(steps, checks, 13 * minuteMs),
   deleted: (steps, checks) => cancelAll(steps, checks, 11 * minuteMs),
@@ -163,7 +163,7 @@ const stepChanges: Record<string, StepChange> = {
   'no-referees': (steps, checks) => removeReferees(steps, checks),
   'slow-referees': (steps, checks) =>
     steps.map((step) =>
-      isOfReferences(step, checks) && !isStart(step) && step.does !== 'nominate'
+      isAboutReferenceCheck(step, checks) && !isStart(step) && step.does !== 'nominate'
         ? { ...step, at: step.at + 3 * dayMs }
         : step,
     ),
@@ -178,7 +178,7 @@ const stepChanges: Record<string, StepChange> = {
 
 /** Applies a scenario to the steps. Scenarios of other kinds do not change them. */
 function applyScenario(scenario: string, steps: Step[], checks: Checks, rules: Choices): Step[] {
-  const change = stepChanges[scenario]
+  const change = stepChangeByScenario[scenario]
   return change === undefined ? steps : sortSteps(change(steps, checks, rules))
 }
 
@@ -187,7 +187,7 @@ function isStart(step: Step): boolean {
 }
 
 /** Whether a step is about a check of the type `reference`. */
-function isOfReferences(step: Step, checks: Checks): boolean {
+function isAboutReferenceCheck(step: Step, checks: Checks): boolean {
   return step.does !== 'fail' && checks[step.check]?.type === 'reference'
 }
 
@@ -255,7 +255,7 @@ function failRequest(steps: Step[], rules: Choices): Step[] {
 /** Returns the steps without referees: the check of references is cancelled when the time for it is over. */
 function removeReferees(steps: Step[], checks: Checks): Step[] {
   return steps.flatMap((step): Step[] => {
-    if (!isOfReferences(step, checks) || isStart(step)) return [step]
+    if (!isAboutReferenceCheck(step, checks) || isStart(step)) return [step]
     return step.does === 'check' ? [{ ...step, at: maxDurationMs, status: 'CANCELLED' }] : []
   })
 }
@@ -275,24 +275,24 @@ function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
   })
 }
 
-/** Returns the milliseconds of progress after which the next step is due; undefined if there is none. */
-export function findNextStepTime(request: RequestRecord): number | undefined {
+/** Returns the time of the next step, in milliseconds of progress since the creation; undefined if there is none. */
+export function findNextStepMs(request: RequestRecord): number | undefined {
   return request.steps[request.applied]?.at
 }
 
 /**
- * Performs all steps that are due after `elapsed` milliseconds of progress; steps of the same time are performed
- * together. `timeOf` converts the time of a step to the time of the clock. Returns the overall statuses that the
+ * Performs all steps that are due after `elapsedMs` milliseconds of progress; steps of the same time are performed
+ * together. `toClockTime` converts the time of a step to the time of the clock. Returns the overall statuses that the
  * request had, oldest first.
  */
 export function performDueSteps(
   request: RequestRecord,
-  elapsed: number,
-  timeOf: (at: number) => number,
+  elapsedMs: number,
+  toClockTime: (at: number) => number,
 ): RequestStatus[] {
   const changes: RequestStatus[] = []
-  for (let step = request.steps[request.applied]; step !== undefined && step.at <= elapsed;) {
-    performStep(request, step, timeOf(step.at))
+  for (let step = request.steps[request.applied]; step !== undefined && step.at <= elapsedMs;) {
+    performStep(request, step, toClockTime(step.at))
     request.applied += 1
     const nextStep = request.steps[request.applied]
     if (nextStep?.at !== step.at) {

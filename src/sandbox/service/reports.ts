@@ -37,18 +37,18 @@ interface FoundReport {
  */
 function download(
   context: Context<CallEnv>,
-  report: string,
+  reportPath: string,
   isExpectedType: (foundReport: FoundReport) => boolean,
   refereeId?: string,
 ): Promise<Response> {
   const { service, now } = context.env
   const tokens = context.req.queries('t') ?? []
-  let organisation: string | undefined
+  let organisationId: string | undefined
   if (tokens.length === 0) {
-    organisation = authenticate(context.req.raw.headers, context.env).organisation.id
+    organisationId = authenticate(context.req.raw.headers, context.env).organisation.id
   } else if (
     (tokens.length > 1 && service.rule('repeated-parameters') === 'refused') ||
-    !tokens.every((token) => service.tokens.isValid(token, report, now))
+    !tokens.every((token) => service.tokens.isValid(token, reportPath, now))
   ) {
     throw refusals.invalidToken()
   }
@@ -58,9 +58,9 @@ function download(
     context.env,
   )
   if (foundReport === undefined || !isExpectedType(foundReport)) throw refusals.notFound()
-  if (organisation !== undefined && foundReport.request.organisation_id !== organisation)
+  if (organisationId !== undefined && foundReport.request.organisation_id !== organisationId)
     throw refusals.notFound()
-  context.env.fault ??= findReportFault(foundReport.request.scenarios)
+  context.env.scenarioFault ??= findReportFault(foundReport.request.scenarios)
   return createPdfResponse(foundReport)
 }
 
@@ -69,7 +69,7 @@ function findReport(
   refereeId: string | undefined,
   { service, now }: Call,
 ): FoundReport | undefined {
-  const request = service.state.checks.get(checkId)
+  const request = service.state.requestByCheckId.get(checkId)
   if (request === undefined) return undefined
   service.bringUpToDate(request, now)
   const check = request.checks.find(({ id }) => id === checkId)

@@ -38,7 +38,7 @@ function readRequest(context: Context<CallEnv>, renderings: RenderingCache): Res
   service.bringUpToDate(request, now)
   const url = context.req.url
   const origin = publicUrl ?? url.slice(0, url.indexOf('/', 8))
-  return createSuccessResponseOfText(renderings.text(request, service, now, origin))
+  return createSuccessResponseOfText(renderings.renderText(request, service, now, origin))
 }
 
 /**
@@ -59,10 +59,10 @@ async function createRequest(request: Request, call: Call): Promise<RequestRecor
   if (pack.status !== 'ACTIVE') throw refusals.invalid('package_id', 'package is not ACTIVE')
   if (!canOrder(caller, pack, service.rule('support-creates') === 'yes')) throw refusals.role()
   checkAdditionalInformation(body.additional_information, pack.additional_information, rules)
-  requirePlan(caller)
-  const scenarios = [...findScenarios(body.recipient.email), ...service.scenarios.apply()]
-  call.fault ??= findCreateFault(scenarios)
-  if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
+  requireActivePlan(caller)
+  const scenarios = [...findScenarios(body.recipient.email), ...service.scenarios.takeApplicable()]
+  call.scenarioFault ??= findCreateFault(scenarios)
+  if (call.scenarioFault !== undefined && appliesBeforeService(call.scenarioFault)) return undefined
   return service.createRequest(body, caller, pack, scenarios, now)
 }
 
@@ -89,7 +89,7 @@ function canOrder({ user }: Caller, pack: PackageRecord, canSupportOrder: boolea
 /**
  * Throws a Refusal with status 403 for "insufficient credits, an expired trial, or an inactive subscription".
  */
-function requirePlan({ organisation }: Caller): void {
+function requireActivePlan({ organisation }: Caller): void {
   if (organisation.subscription === 'inactive') throw refusals.subscription()
   if (organisation.trial === 'expired') throw refusals.trialExpired()
   if (organisation.credits !== null && organisation.credits < 1) throw refusals.noCredits()
@@ -105,16 +105,16 @@ export function toRequestResource(
   return buildResource(
     request,
     service.rule('created-at-form'),
-    (report) => `${origin}/v1/reports/${report}?t=${service.tokens.issue(report, now)}`,
+    (reportPath) => `${origin}/v1/reports/${reportPath}?t=${service.tokens.issue(reportPath, now)}`,
   )
 }
 
-/** The text of a request as clients read it, split at the positions of the tokens. */
+/** The text of a request as clients read it, split at the positions of the tokens of its report URLs. */
 interface Rendering {
   /** Values on which the text depends. The rendering is valid while they are unchanged. */
   dependencies: readonly [steps: number, applied: number, form: string, origin: string]
   pieces: string[]
-  reports: string[]
+  reportPaths: string[]
 }
 
 /** Marks the position of a token in the text: a character that JSON does not escape and that no name contains. */
@@ -129,7 +129,7 @@ class RenderingCache {
   readonly #renderings = new Map<RequestRecord, Rendering>()
 
   /** Returns the body of the response to a read. */
-  text(request: RequestRecord, service: Service, now: number, origin: string): string {
+  renderText(request: RequestRecord, service: Service, now: number, origin: string): string {
     const form = service.rule('created-at-form')
     const dependencies = [request.steps.length, request.applied, form, origin] as const
     const cached = this.#renderings.get(request)
@@ -137,24 +137,28 @@ class RenderingCache {
       cached !== undefined && dependencies.every((part, index) => part === cached.dependencies[index])
         ? cached
         : this.#render(request, dependencies)
-    const { pieces, reports } = rendering
-    if (pieces.length !== reports.length + 1)
+    const { pieces, reportPaths } = rendering
+    if (pieces.length !== reportPaths.length + 1)
       return formatSuccess(toRequestResource(request, service, now, origin))
     let text = pieces[0] ?? ''
-    for (let index = 0; index < reports.length; index += 1) {
-      text += service.tokens.issue(reports[index] ?? '', now) + (pieces[index + 1] ?? '')
+    for (let index = 0; index < reportPaths.length; index += 1) {
+      text += service.tokens.issue(reportPaths[index] ?? '', now) + (pieces[index + 1] ?? '')
     }
     return text
   }
 
   #render(request: RequestRecord, dependencies: Rendering['dependencies']): Rendering {
     const [, , form, origin] = dependencies
-    const reports: string[] = []
-    const resource = buildResource(request, form as Choice<'created-at-form'>, (report) => {
-      reports.push(report)
-      return `${origin}/v1/reports/${report}?t=${tokenMark}`
+    const reportPaths: string[] = []
+    const resource = buildResource(request, form as Choice<'created-at-form'>, (reportPath) => {
+      reportPaths.push(reportPath)
+      return `${origin}/v1/reports/${reportPath}?t=${tokenMark}`
     })
-    const rendering: Rendering = { dependencies, pieces: formatSuccess(resource).split(tokenMark), reports }
+    const rendering: Rendering = {
+      dependencies,
+      pieces: formatSuccess(resource).split(tokenMark),
+      reportPaths: reportPaths,
+    }
     if (this.#renderings.size >= maxRenderings) this.#renderings.clear()
     this.#renderings.set(request, rendering)
     return rendering
@@ -164,7 +168,7 @@ class RenderingCache {
 function buildResource(
   request: RequestRecord,
   form: Choice<'created-at-form'>,
-  signUrl: (report: string) => string,
+  createSignedUrl: (report: string) => string,
 ): RequestResource {
   return {
     request_id: request.request_id,
@@ -173,16 +177,17 @@ function buildResource(
     created_at: formatTimestamp(request.created_at, form),
     requester: { email: request.requester_email },
     recipient: { ...request.recipient },
-    checks: request.checks.map((check) => buildCheck(check, signUrl)),
+    checks: request.checks.map((check) => buildCheck(check, createSignedUrl)),
   }
 }
 
-function buildCheck(check: CheckRecord, signUrl: (report: string) => string): Check {
+function buildCheck(check: CheckRecord, createSignedUrl: (report: string) => string): Check {
   const id = check.created ? check.id : null
   if (check.type === 'reference') {
     const references = check.referees.map(({ report_at, ...referee }): Referee => ({
       ...referee,
-      report_pdf_url: report_at === null ? null : signUrl(refereeReportPath(check.id, referee.referee_id)),
+      report_pdf_url:
+        report_at === null ? null : createSignedUrl(refereeReportPath(check.id, referee.referee_id)),
     }))
     return { id, type: check.type, status: check.status, references }
   }
@@ -192,7 +197,7 @@ function buildCheck(check: CheckRecord, signUrl: (report: string) => string): Ch
     status: check.status,
     partner_name: check.partner_name,
     check_name: check.check_name,
-    report_pdf_url: check.report_at === null ? null : signUrl(backgroundReportPath(check.id)),
+    report_pdf_url: check.report_at === null ? null : createSignedUrl(backgroundReportPath(check.id)),
   }
 }
 

@@ -209,7 +209,7 @@ export function drawRules(rng: SeededRandom): Choices {
 }
 
 /** Names of permanent changes that a tester can make, immediately or as a fault of a later call. */
-export const switchNames = [
+export const permanentChangeNames = [
   'revoke-key',
   'deactivate-user',
   'no-credits',
@@ -218,4 +218,4 @@ export const switchNames = [
   'replace-package',
 ] as const
 
-export type Switch = (typeof switchNames)[number]
+export type PermanentChange = (typeof permanentChangeNames)[number]

@@ -6,19 +6,19 @@ import type { RequestRecord } from './schemas.ts'
 
 interface ScheduledJob {
   at: number
-  order: number
+  sequence: number
   job: () => void
 }
 
-const byTime = (a: ScheduledJob, b: ScheduledJob): number => a.at - b.at || a.order - b.order
+const byTime = (a: ScheduledJob, b: ScheduledJob): number => a.at - b.at || a.sequence - b.sequence
 
 /** Runs jobs when they are due. Jobs of the same time run in the order in which they were added. */
 export class Scheduler {
   readonly #clock: Clock
   #queue = new TinyQueue<ScheduledJob>([], byTime)
   readonly #onError: (error: unknown) => void
-  #lastOrder = 0
-  #timer: { until: number; stop: AbortController } | undefined
+  #lastSequence = 0
+  #timer: { until: number; stopController: AbortController } | undefined
   #isClosed = false
 
   /** `onError` is called with the error of a job; other jobs still run. */
@@ -28,8 +28,8 @@ export class Scheduler {
   }
 
   add(at: number, job: () => void): void {
-    this.#lastOrder += 1
-    this.#queue.push({ at, order: this.#lastOrder, job })
+    this.#lastSequence += 1
+    this.#queue.push({ at, sequence: this.#lastSequence, job })
     this.#setTimer()
   }
 
@@ -46,19 +46,19 @@ export class Scheduler {
   #setTimer(): void {
     const nextJob = this.#isClosed ? undefined : this.#queue.peek()
     if (nextJob !== undefined && this.#timer !== undefined && this.#timer.until <= nextJob.at) return
-    this.#timer?.stop.abort()
+    this.#timer?.stopController.abort()
     this.#timer = undefined
     if (nextJob === undefined) return
-    const stop = new AbortController()
-    this.#timer = { until: nextJob.at, stop }
-    this.#clock.sleep(Math.max(0, nextJob.at - this.#clock.now()), stop.signal).then(
-      () => this.#runDueJobs(stop),
+    const stopController = new AbortController()
+    this.#timer = { until: nextJob.at, stopController }
+    this.#clock.sleep(Math.max(0, nextJob.at - this.#clock.now()), stopController.signal).then(
+      () => this.#runDueJobs(stopController),
       () => {},
     )
   }
 
-  #runDueJobs(stop: AbortController): void {
-    if (this.#timer?.stop !== stop) return
+  #runDueJobs(stopController: AbortController): void {
+    if (this.#timer?.stopController !== stopController) return
     const now = this.#clock.now()
     for (
       let nextJob = this.#queue.peek();

@@ -10,7 +10,7 @@ import { packageStatuses } from '../../contract/package.ts'
 import type { FieldValue } from '../../contract/request.ts'
 import { checkStatuses, refereeStatuses, requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { type Choices, ruleTable, switchNames } from './rules.ts'
+import { type Choices, ruleTable, permanentChangeNames } from './rules.ts'
 
 const text = z.string()
 const nullableText = text.nullable()
@@ -103,7 +103,7 @@ const check = z.object({
 export type CheckRecord = z.infer<typeof check>
 
 const at = time
-/** A change of a request, `at` milliseconds of progress after its creation. */
+/** A change of a request, `at` milliseconds of progress after its creation. `does` is the kind of the change. */
 const step = z.discriminatedUnion('does', [
   z.object({
     at,
@@ -251,7 +251,7 @@ export const storyResult = z.object({
 })
 export type StoryResult = z.infer<typeof storyResult>
 
-/** States if the fault applies before or after the call has its effect. */
+/** Whether the fault applies before or after the call has its effect. */
 const when = z.enum(['before', 'after'])
 const injectedStatus = z.int().min(200).max(599)
 
@@ -288,8 +288,8 @@ const fault = z.discriminatedUnion('kind', [
     status: injectedStatus.optional(),
     contentType: text.optional(),
   }),
-  /** Something changes permanently before the call. */
-  z.strictObject({ kind: z.literal('switch'), switch: z.enum(switchNames) }),
+  /** A permanent change is made before the call. */
+  z.strictObject({ kind: z.literal('switch'), switch: z.enum(permanentChangeNames) }),
 ])
 export type Fault = z.infer<typeof fault>
 

@@ -4,7 +4,7 @@ import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { refusals } from './answer.ts'
 import { Injections } from './faults.ts'
-import { sortSteps, findNextStepTime, planProgress, performDueSteps, type ProgressPlan } from './progress.ts'
+import { sortSteps, findNextStepMs, planProgress, performDueSteps, type ProgressPlan } from './progress.ts'
 import type { Choices, RuleName } from './rules.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import {
@@ -121,6 +121,7 @@ export class Service {
       applied: 0,
     }
     this.#unplanned.set(request, { pack, scenarios, rules: this.state.settings.rules })
+    // A change that is stored has to contain the steps.
     if (this.#options.onChange !== undefined) this.#plan(request)
     const { credits } = organisation
     if (credits !== null) {
@@ -145,11 +146,11 @@ export class Service {
   /** Performs the steps of a request that are due by `now`. */
   bringUpToDate(request: RequestRecord, now: number): void {
     this.#plan(request)
-    const dueAt = findNextStepTime(request)
-    const elapsed = this.#elapsed(request, now)
-    if (dueAt === undefined || dueAt > elapsed) return
+    const dueMs = findNextStepMs(request)
+    const elapsedMs = this.#elapsedMs(request, now)
+    if (dueMs === undefined || dueMs > elapsedMs) return
     const statusBefore = request.status
-    const newStatuses = performDueSteps(request, elapsed, (at) => request.created_at + at / this.speed)
+    const newStatuses = performDueSteps(request, elapsedMs, (at) => request.created_at + at / this.speed)
     if (request.status === statusBefore) return
     this.commit({ does: 'request', request })
     for (const status of newStatuses) this.#options.onStatus(request, status, now)
@@ -162,13 +163,13 @@ export class Service {
   /** Returns the clock time of the next step of a request; undefined if there is none. */
   findNextStepClockTime(request: RequestRecord): number | undefined {
     this.#plan(request)
-    const dueAt = findNextStepTime(request)
-    return dueAt === undefined ? undefined : request.created_at + dueAt / this.speed
+    const dueMs = findNextStepMs(request)
+    return dueMs === undefined ? undefined : request.created_at + dueMs / this.speed
   }
 
   /**
-   * Performs the next transition of a request, or of one of its checks, now, together with the steps of the same
-   * check before it. Throws an InvalidInputError if there is none.
+   * Performs the next transition of a request (or of the check `checkId`) at once. Earlier remaining steps of the same
+   * check are performed at the same time. Throws an InvalidInputError if no transition remains.
    */
   advanceRequest(requestId: string, checkId: string | undefined, now: number): RequestRecord {
     const request = this.state.requests.get(requestId)
@@ -186,11 +187,11 @@ export class Service {
         hint: 'It has a terminal status, or a scenario holds it.',
       })
     }
-    const at = this.#elapsed(request, now)
+    const at = this.#elapsedMs(request, now)
     request.steps = sortSteps([
       ...request.steps.slice(0, request.applied),
       ...remainingSteps.map((step, index) =>
-        index <= transitionIndex && isSameTransition(step, transition) ? withTime(step, at) : step,
+        index <= transitionIndex && isAboutSameCheck(step, transition) ? withTime(step, at) : step,
       ),
     ])
     this.bringUpToDate(request, now)
@@ -216,7 +217,7 @@ export class Service {
     this.state.apply({ does: 'request', request })
   }
 
-  #elapsed(request: RequestRecord, now: number): number {
+  #elapsedMs(request: RequestRecord, now: number): number {
     return (now - request.created_at) * this.speed
   }
 }
@@ -224,7 +225,7 @@ export class Service {
 const isTransition = ({ does }: Step): boolean => does === 'check' || does === 'fail'
 const isAboutCheck = (step: Step, checkIndex: number): boolean =>
   step.does === 'fail' || step.check === checkIndex
-const isSameTransition = (step: Step, transition: Step): boolean =>
+const isAboutSameCheck = (step: Step, transition: Step): boolean =>
   step === transition ||
   (step.does !== 'fail' && transition.does !== 'fail' && step.check === transition.check)
 const withTime = (step: Step, at: number): Step => ({ ...step, at })
@@ -244,16 +245,16 @@ class ReportTokens {
   }
 
   /** Returns a new token each time, because each read of a request has new report URLs. */
-  issue(report: string, now: number): string {
+  issue(reportPath: string, now: number): string {
     this.#issued += 1
     const claim = `${(now + tokenLifetimeMs).toString(36)}.${this.#issued.toString(36)}`
-    return `${claim}.${this.#sign(report, claim)}`
+    return `${claim}.${this.#sign(reportPath, claim)}`
   }
 
   /** Returns true if the token is valid for this report and has not expired. */
-  isValid(token: string, report: string, now: number): boolean {
+  isValid(token: string, reportPath: string, now: number): boolean {
     const [endTime = '', count = '', signature = '', ...surplusParts] = token.split('.')
-    if (surplusParts.length > 0 || signature !== this.#sign(report, `${endTime}.${count}`)) return false
+    if (surplusParts.length > 0 || signature !== this.#sign(reportPath, `${endTime}.${count}`)) return false
     return now < Number.parseInt(endTime, 36)
   }
 
@@ -261,8 +262,8 @@ class ReportTokens {
    * Signs a claim. Because the secret is on both sides of the claim, no signature of a longer claim can be
    * derived from it (length extension). An HMAC would be several times slower, and each read signs many URLs.
    */
-  #sign(report: string, claim: string): string {
-    return hash('sha256', `${this.#secret} ${report} ${claim} ${this.#secret}`, 'base64url')
+  #sign(reportPath: string, claim: string): string {
+    return hash('sha256', `${this.#secret} ${reportPath} ${claim} ${this.#secret}`, 'base64url')
   }
 }
 

@@ -34,13 +34,13 @@ export function findCurrentUse(
   uses: readonly WindowUse[],
   windows: readonly QuotaWindow[],
   now: number,
-  start: 'first-call' | 'clock',
+  windowStart: 'first-call' | 'clock',
 ): WindowUse[] {
   return windows.map(({ seconds }, index) => {
-    const length = seconds * 1000
+    const windowMs = seconds * 1000
     const use = uses[index]
-    if (use !== undefined && now >= use.started_at && now < use.started_at + length) return use
-    return { started_at: start === 'clock' ? Math.floor(now / length) * length : now, used: 0 }
+    if (use !== undefined && now >= use.started_at && now < use.started_at + windowMs) return use
+    return { started_at: windowStart === 'clock' ? Math.floor(now / windowMs) * windowMs : now, used: 0 }
   })
 }
 
@@ -62,7 +62,10 @@ export function countSecondsToWait(
   return waitSeconds
 }
 
-/** A change of the state. All changes are of this type, and applying them in order gives the state. */
+/**
+ * A change of the state. All changes are of this type, and applying them in order gives the state. `does` is the kind of
+ * the change, under the name that it has in files of sandboxes.
+ */
 export type Change =
   | { does: 'settings'; settings: Settings }
   | { does: 'organisation'; organisation: Organisation }
@@ -89,7 +92,7 @@ export class State {
   readonly packages = new Map<string, Map<number, PackageRecord>>()
   readonly requests = new Map<string, RequestRecord>()
   /** Requests by the ids of their checks. */
-  readonly checks = new Map<string, RequestRecord>()
+  readonly requestByCheckId = new Map<string, RequestRecord>()
   readonly deliveries = new Map<string, DeliveryRecord>()
   readonly quota = new Map<string, readonly WindowUse[]>()
   readonly #finishedDeliveryIds: string[] = []
@@ -134,8 +137,19 @@ export class State {
 
   /** Replaces the state by the content of the snapshot. */
   restore(snapshot: Snapshot): void {
-    const { organisations, keys, teams, users, packages, requests, checks, deliveries, quota } = this
-    for (const map of [organisations, keys, teams, users, packages, requests, checks, deliveries, quota]) {
+    const { organisations, keys, teams, users, packages, requests, requestByCheckId, deliveries, quota } =
+      this
+    for (const map of [
+      organisations,
+      keys,
+      teams,
+      users,
+      packages,
+      requests,
+      requestByCheckId,
+      deliveries,
+      quota,
+    ]) {
       map.clear()
     }
     this.#finishedDeliveryIds.length = 0
@@ -169,7 +183,7 @@ export class State {
 
   #applyRequest(request: RequestRecord): void {
     this.requests.set(request.request_id, request)
-    for (const check of request.checks) this.checks.set(check.id, request)
+    for (const check of request.checks) this.requestByCheckId.set(check.id, request)
   }
 
   #applyDelivery(delivery: DeliveryRecord): void {

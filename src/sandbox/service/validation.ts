@@ -51,16 +51,16 @@ function parseRecipient(value: unknown, rules: Choices): Recipient {
     }
     return text
   }
-  const result: Recipient = {
+  const parsedRecipient: Recipient = {
     first_name: readText('first_name'),
     last_name: readText('last_name'),
     email: readText('email'),
     phone: readText('phone'),
   }
-  if (!isEmail(result.email, rules))
+  if (!isEmail(parsedRecipient.email, rules))
     throw refusals.invalid('recipient.email', 'must be a valid email address')
-  if (!isPhone(result.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
-  return result
+  if (!isPhone(parsedRecipient.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
+  return parsedRecipient
 }
 
 /** Returns true for "E.164 format with country calling code; at most 15 digits". */
@@ -69,12 +69,12 @@ function isPhone(text: string): boolean {
 }
 
 /** Patterns of a dot-atom of RFC 5322 and of a label of a domain. */
-const ascii = {
+const asciiPatterns = {
   atom: /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/,
   label: /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i,
 }
-/** The patterns in `ascii` with the additions of RFC 6531: letters, marks and digits of all scripts. */
-const international = {
+/** The patterns in `asciiPatterns` with the additions of RFC 6531: letters, marks and digits of all scripts. */
+const internationalPatterns = {
   atom: /^[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+(\.[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+)*$/u,
   label: /^[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u,
 }
@@ -82,7 +82,7 @@ const international = {
 /** Returns true if the text is an e-mail address: a dot-atom, an @, and a domain of two labels or more. */
 function isEmail(text: string, rules: Choices): boolean {
   if (text.length > 254) return false
-  const { atom, label } = rules['email-form'] === 'international' ? international : ascii
+  const { atom, label } = rules['email-form'] === 'international' ? internationalPatterns : asciiPatterns
   const atIndex = text.lastIndexOf('@')
   const localPart = text.slice(0, atIndex)
   if (atIndex < 1 || localPart.length > 64 || !atom.test(localPart)) return false
@@ -143,11 +143,11 @@ function requireKnownFields(object: Json, knownNames: readonly string[], prefix:
  * Throws a Refusal with status 400 for a mismatch.
  */
 export function checkAdditionalInformation(
-  given: readonly AdditionalInformation[],
+  entries: readonly AdditionalInformation[],
   schema: readonly CheckInformation[],
   rules: Choices,
 ): void {
-  for (const [index, { code, fields }] of given.entries()) {
+  for (const [index, { code, fields }] of entries.entries()) {
     const path = `additional_information[${index}]`
     const information = schema.find((entry) => entry.code === code)
     if (information === undefined) {
@@ -156,11 +156,11 @@ export function checkAdditionalInformation(
     checkFields(fields, information, `${path}.fields`, rules)
   }
   for (const { code, fields } of schema) {
-    if (given.some((entry) => entry.code === code)) continue
+    if (entries.some((entry) => entry.code === code)) continue
     const missingField = Object.entries(fields).find(([, { required }]) => required)
     if (missingField === undefined) continue
     throw refusals.invalid(
-      `additional_information[${given.length}].fields.${missingField[0]}`,
+      `additional_information[${entries.length}].fields.${missingField[0]}`,
       `is required by check code ${code}`,
     )
   }
@@ -179,7 +179,7 @@ function checkFields(
   for (const name of Object.keys(fields)) {
     const definition = fields[name]
     if (definition === undefined) continue
-    if (isGiven(values, name, definition, rules))
+    if (hasValue(values, name, definition, rules))
       checkValue(values[name], definition, `${path}.${name}`, rules)
     else if (definition.required) throw refusals.invalid(`${path}.${name}`, 'is required')
   }
@@ -189,7 +189,7 @@ function checkFields(
  * Returns true if a field has a value. Null for an optional field counts as omitted if the rule `null-values`
  * says so.
  */
-function isGiven(
+function hasValue(
   values: AdditionalInformation['fields'],
   name: string,
   { required }: FieldDefinition,

@@ -12,14 +12,14 @@ export interface RawCell {
   /** Names of the styles of the spans in the text. */
   spanStyles: string[]
   /** Whether the style of the cell sets a number format. */
-  isFormatted: boolean
+  hasNumberFormat: boolean
 }
 
 /**
  * Converts a cell by its type (ODF 1.3 part 3, 19.387). The number format is derived from the text that the cell
  * shows.
  */
-export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
+export function cellOf({ attributes, text, hasNumberFormat }: RawCell): Cell {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type']
   const formula = attributes['table:formula']
   const faultWith = (reason: string, shown = text ?? ''): Cell => faultCell(shown, reason)
@@ -29,7 +29,7 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   if (type === undefined) {
     return formula === undefined ? (text ?? '') : faultWith('is a formula whose value was not saved', formula)
   }
-  if (isFormatted && text === undefined && type !== 'string') {
+  if (hasNumberFormat && text === undefined && type !== 'string') {
     const shown = 'is saved without the text that its number format shows'
     const attribute = Object.entries(attributes).find(([key]) => /^office:.*value$/.test(key))?.[1]
     return faultWith(`${shown}; open the file in LibreOffice and save it`, attribute)
@@ -111,10 +111,10 @@ function formatShowing(shown: string): string {
 const firstSerial = 61
 
 function dateCell(written: string, shown: string | undefined): Cell | undefined {
-  const found = /^((\d{4})-(\d{2})-(\d{2}))(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
-  if (found === null) return undefined
-  const [, date = '', year = '', month = '', day = '', clock] = found
-  const moment = parseIsoTime(date, clock)
+  const match = /^((\d{4})-(\d{2})-(\d{2}))(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
+  if (match === null) return undefined
+  const [, date = '', year = '', month = '', day = '', timeOfDay] = match
+  const moment = parseIsoTime(date, timeOfDay)
   if (moment === undefined) return undefined
   const { text } = moment
   // 25,569 is the serial number of 1 January 1970.
@@ -150,9 +150,9 @@ function dateFormatShowing(shown: string, year: string, month: string, day: stri
 }
 
 function timeCell(written: string): Cell | undefined {
-  const found = /^PT(\d{1,2})H(\d{1,2})M(\d{1,2})(?:[.,]0+)?S$/.exec(written)
-  if (found === null) return undefined
-  const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map(Number)
+  const match = /^PT(\d{1,2})H(\d{1,2})M(\d{1,2})(?:[.,]0+)?S$/.exec(written)
+  if (match === null) return undefined
+  const [hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number)
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined
   const text = [hours, minutes, seconds].map((each) => String(each).padStart(2, '0')).join(':')
   return { kind: 'date', text, serial: (hours * 3600 + minutes * 60 + seconds) / 86_400, format: 'hh:mm:ss' }
@@ -165,13 +165,13 @@ function timeCell(written: string): Cell | undefined {
 export class CellText {
   #text: string | undefined
   /** Number of open paragraphs and headings. */
-  #depth = 0
+  #paragraphDepth = 0
   /** Spaces in the whole sheet that are written as counts: a few bytes of a file can mean thousands of them. */
   #repeatedSpaces = 0
 
   clear(): void {
     this.#text = undefined
-    this.#depth = 0
+    this.#paragraphDepth = 0
   }
 
   /** Returns the text since `clear`; undefined if the cell has no paragraph. */
@@ -181,7 +181,7 @@ export class CellText {
 
   open(tag: string, attributes: Attributes): void {
     if (tag === 'text:p' || tag === 'text:h') {
-      this.#depth += 1
+      this.#paragraphDepth += 1
       this.#text = this.#text === undefined ? '' : `${this.#text}\n`
     } else if (tag === 'text:s') {
       const count = Number(attributes['text:c'] ?? 1)
@@ -196,11 +196,11 @@ export class CellText {
   }
 
   close(tag: string): void {
-    if (tag === 'text:p' || tag === 'text:h') this.#depth -= 1
+    if (tag === 'text:p' || tag === 'text:h') this.#paragraphDepth -= 1
   }
 
   add(piece: string): void {
-    if (this.#depth > 0) this.#text = (this.#text ?? '') + piece
+    if (this.#paragraphDepth > 0) this.#text = (this.#text ?? '') + piece
   }
 }
 
@@ -255,7 +255,7 @@ export async function readStyles(archive: Archive, name: string): Promise<Styles
           const properties = { strikesThrough: undefined, colour: undefined, background: undefined }
           style = { name: styleName, parent, ...properties, hasNumberFormat, conditionalStyles: [] }
           styles.set(styleName, style)
-          if (styles.size > limits.styles) throw new Error('it has too many styles')
+          if (styles.size > limits.cellStyles) throw new Error('it has too many styles')
         }
         if (style === undefined) return
         if (part === 'content.xml' && isDecoration(tag, attributes)) decorated.add(style.name)
@@ -360,14 +360,14 @@ function isStruck(name: string, styles: ReadonlyMap<string, Style>): boolean {
 
 /** Returns a style and its ancestors, the nearest first; 20 at most, since a file may contain a cycle. */
 function styleWithParents(name: string, styles: ReadonlyMap<string, Style>): Style[] {
-  const found: Style[] = []
+  const ancestors: Style[] = []
   for (
     let style = styles.get(name);
-    style !== undefined && found.length < 20;
+    style !== undefined && ancestors.length < 20;
     style = styles.get(style.parent)
   )
-    found.push(style)
-  return found
+    ancestors.push(style)
+  return ancestors
 }
 
 /** Namespaces of OpenDocument whose elements are reported, with their usual prefixes. */

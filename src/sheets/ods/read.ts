@@ -27,19 +27,20 @@ export async function openOdsBook(archive: Archive, name: string): Promise<Book>
   const styles = await readStyles(archive, name)
   const hidesZeros = await readHidesZeros(archive, name)
   const sheets: BookSheet[] = []
-  for (const [number, { title, hidden }] of (await readTables(archive, styles, name)).entries()) {
+  for (const [tableIndex, { title, isHidden }] of (await readTables(archive, styles, name)).entries()) {
     const properties = emptySheetProperties()
     const rows = (): ReturnType<BookSheet['rows']> =>
-      sheetRows(archive, { number, name, styles, hidesZeros, found: properties })
-    sheets.push({ name: title, hidden, properties, rows })
+      sheetRows(archive, { tableIndex, name, styles, hidesZeros, properties })
+    sheets.push({ name: title, isHidden, properties, rows })
   }
   return { format: 'ods', from1904: false, sheets }
 }
 
 async function requireSpreadsheet(archive: Archive, name: string): Promise<void> {
-  const kind = archive.has('mimetype') ? await textOf(archive, 'mimetype') : ''
-  const isOther = kind !== '' && !kind.startsWith('application/vnd.oasis.opendocument.spreadsheet')
-  if (isOther) {
+  const mimeType = archive.has('mimetype') ? await textOf(archive, 'mimetype') : ''
+  const isOtherDocument =
+    mimeType !== '' && !mimeType.startsWith('application/vnd.oasis.opendocument.spreadsheet')
+  if (isOtherDocument) {
     throw refusal(
       name,
       'it is an OpenDocument file, but not a spreadsheet',
@@ -61,7 +62,7 @@ async function textOf(archive: Archive, part: string): Promise<string> {
 
 interface Table {
   title: string
-  hidden: boolean
+  isHidden: boolean
 }
 
 async function readTables(archive: Archive, styles: Styles, name: string): Promise<Table[]> {
@@ -75,7 +76,7 @@ async function readTables(archive: Archive, styles: Styles, name: string): Promi
       depth += 1
       if (depth > 1) return
       const { 'table:name': title = '', 'table:style-name': style = '' } = attributes
-      tables.push({ title, hidden: styles.hiddenTables.has(style) })
+      tables.push({ title, isHidden: styles.hiddenTables.has(style) })
       requireFewSheets(tables.length, name)
     },
     close(tag) {
@@ -89,7 +90,7 @@ async function readTables(archive: Archive, styles: Styles, name: string): Promi
 async function readHidesZeros(archive: Archive, name: string): Promise<boolean> {
   if (!archive.has('settings.xml')) return false
   let isZerosSetting = false
-  let hides = false
+  let areHidden = false
   await readXml(archive, 'settings.xml', name, {
     namespaces,
     maxBytes: limits.smallPartBytes,
@@ -97,21 +98,21 @@ async function readHidesZeros(archive: Archive, name: string): Promise<boolean> 
       isZerosSetting = tag === 'config:config-item' && attributes['config:name'] === 'ShowZeroValues'
     },
     text(piece) {
-      if (isZerosSetting && piece.trim() === 'false') hides = true
+      if (isZerosSetting && piece.trim() === 'false') areHidden = true
     },
   })
-  return hides
+  return areHidden
 }
 
 interface SheetEntry {
   /** Index of the table in the document, from 0. */
-  number: number
+  tableIndex: number
   /** Name of the file, for messages. */
   name: string
   styles: Styles
   hidesZeros: boolean
   /** Filled while the rows are read. */
-  found: SheetProperties
+  properties: SheetProperties
 }
 
 const maxRows = 1_048_576
@@ -152,13 +153,13 @@ class TableReader {
   readonly rows: { row: BookRow; repetitions: number }[] = []
   readonly #entry: SheetEntry
   /** Index of the current table in the document. */
-  #table = -1
+  #tableIndex = -1
   /** Nesting of table elements; an inner table is drawn in a cell. */
-  #depth = 0
+  #tableDepth = 0
   /** Nesting within an element whose text is skipped. */
   #skippedDepth = 0
   /** Number of the current row, from 1. */
-  #number = 1
+  #rowNumber = 1
   #repetitions = 1
   #row = newRow(1)
   /** Index of the current column. */
@@ -171,7 +172,7 @@ class TableReader {
 
   constructor(entry: SheetEntry) {
     this.#entry = entry
-    Object.assign(entry.found, emptySheetProperties())
+    Object.assign(entry.properties, emptySheetProperties())
   }
 
   /** The open groups of rows and columns, outermost first: whether each is collapsed. */
@@ -179,14 +180,15 @@ class TableReader {
 
   readonly open = (tag: string, attributes: Attributes): void => {
     if (tag === 'table:table') {
-      this.#depth += 1
-      if (this.#depth === 1) this.#table += 1
+      this.#tableDepth += 1
+      if (this.#tableDepth === 1) this.#tableIndex += 1
       return
     }
-    if (this.#table !== this.#entry.number || this.#depth !== 1) return
+    if (this.#tableIndex !== this.#entry.tableIndex || this.#tableDepth !== 1) return
     if (this.#skippedDepth > 0 || skippedElements.has(tag) || tag.startsWith('draw:')) {
-      if (tag === 'office:annotation') this.#entry.found.lost.add('comments')
-      if (tag.startsWith('draw:') && this.#skippedDepth === 0) this.#entry.found.lost.add('pictures')
+      if (tag === 'office:annotation') this.#entry.properties.lostParts.add('comments')
+      if (tag.startsWith('draw:') && this.#skippedDepth === 0)
+        this.#entry.properties.lostParts.add('pictures')
       this.#skippedDepth += 1
       return
     }
@@ -207,7 +209,7 @@ class TableReader {
           text: undefined,
           isStruckThrough: false,
           spanStyles: [],
-          isFormatted: false,
+          hasNumberFormat: false,
         }
         return
       default:
@@ -215,21 +217,22 @@ class TableReader {
         if (this.#entry.styles.struckThrough.has(attributes['text:style-name'] ?? ''))
           this.#rawCell.isStruckThrough = true
         if (tag === 'text:span') addSpanStyle(this.#rawCell, attributes['text:style-name'])
-        if (tag === 'text:a') this.#entry.found.lost.add('links')
+        if (tag === 'text:a') this.#entry.properties.lostParts.add('links')
         this.#text.open(tag, attributes)
     }
   }
 
   readonly text = (piece: string): void => {
-    if (this.#rawCell !== undefined && this.#skippedDepth === 0 && this.#depth === 1) this.#text.add(piece)
+    if (this.#rawCell !== undefined && this.#skippedDepth === 0 && this.#tableDepth === 1)
+      this.#text.add(piece)
   }
 
   readonly close = (tag: string): void => {
     if (tag === 'table:table') {
-      this.#depth -= 1
+      this.#tableDepth -= 1
       return
     }
-    if (this.#table !== this.#entry.number || this.#depth !== 1) return
+    if (this.#tableIndex !== this.#entry.tableIndex || this.#tableDepth !== 1) return
     if (this.#skippedDepth > 0) {
       this.#skippedDepth -= 1
       return
@@ -247,29 +250,29 @@ class TableReader {
   }
 
   #openColumn(attributes: Attributes): void {
-    const times = parseRepetitions(attributes['table:number-columns-repeated'])
+    const repetitions = parseRepetitions(attributes['table:number-columns-repeated'])
     const isHidden = this.#isHidden(attributes)
     const width = this.#entry.styles.widths.get(attributes['table:style-name'] ?? '')
     const style = attributes['table:default-cell-style-name'] ?? ''
-    for (let done = 0; done < times && this.#columnStyles.length < limits.columns; done += 1) {
-      if (isHidden) this.#entry.found.hiddenColumns.add(this.#columnStyles.length)
-      if (width !== undefined) this.#entry.found.widths.set(this.#columnStyles.length, width)
+    for (let done = 0; done < repetitions && this.#columnStyles.length < limits.columns; done += 1) {
+      if (isHidden) this.#entry.properties.hiddenColumns.add(this.#columnStyles.length)
+      if (width !== undefined) this.#entry.properties.widths.set(this.#columnStyles.length, width)
       this.#columnStyles.push(style)
     }
   }
 
   #openRow(attributes: Attributes): void {
     this.#repetitions = parseRepetitions(attributes['table:number-rows-repeated'])
-    this.#row = newRow(this.#number, this.#isHidden(attributes))
+    this.#row = newRow(this.#rowNumber, this.#isHidden(attributes))
     this.#rowStyle = attributes['table:default-cell-style-name']
     this.#column = 0
   }
 
   #closeRow(): void {
-    this.#number += this.#repetitions
+    this.#rowNumber += this.#repetitions
     if (this.#row.cells.length === 0 || !hasContent(this.#row.cells, this.#row.number, this.#entry.name))
       return
-    if (this.#number > maxRows + 1) {
+    if (this.#rowNumber > maxRows + 1) {
       throw refusal(this.#entry.name, 'it has more rows than a spreadsheet can', 'Save it again.')
     }
     this.rows.push({ row: this.#row, repetitions: this.#repetitions })
@@ -280,32 +283,32 @@ class TableReader {
     this.#rawCell = undefined
     if (raw === undefined) return
     raw.text = this.#text.current()
-    raw.isFormatted = this.#entry.styles.withNumberFormat.has(this.#styleAt(this.#column, raw.attributes))
+    raw.hasNumberFormat = this.#entry.styles.withNumberFormat.has(this.#styleAt(this.#column, raw.attributes))
     const cell = this.#entry.hidesZeros ? zeroAsFault(cellOf(raw)) : cellOf(raw)
-    const times = parseRepetitions(raw.attributes['table:number-columns-repeated'])
+    const repetitions = parseRepetitions(raw.attributes['table:number-columns-repeated'])
     this.#noteMergedCells(raw.attributes)
     if (cell !== '') {
-      this.#putCell(cell, raw, times)
+      this.#putCell(cell, raw, repetitions)
       this.#noteAppearance(cell, raw)
     }
-    this.#column += times
+    this.#column += repetitions
   }
 
   #styleAt(column: number, attributes: Attributes): string {
     return attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[column] ?? ''
   }
 
-  #putCell(cell: Cell, { attributes, isStruckThrough, spanStyles }: RawCell, times: number): void {
+  #putCell(cell: Cell, { attributes, isStruckThrough, spanStyles }: RawCell, repetitions: number): void {
     const { styles } = this.#entry
-    for (let at = this.#column; at < this.#column + times; at += 1) {
-      if (at >= limits.columns) throw beyondColumnsError(this.#entry.name, at, this.#row.number)
-      this.#row.cells[at] = cell
-      const style = this.#styleAt(at, attributes)
-      if (isStruckThrough || styles.struckThrough.has(style)) this.#row.struckColumns.push(at)
+    for (let column = this.#column; column < this.#column + repetitions; column += 1) {
+      if (column >= limits.columns) throw beyondColumnsError(this.#entry.name, column, this.#row.number)
+      this.#row.cells[column] = cell
+      const style = this.#styleAt(column, attributes)
+      if (isStruckThrough || styles.struckThrough.has(style)) this.#row.struckColumns.push(column)
       if (styles.invisible.has(style) || spanStyles.some((span) => styles.isInvisible(span, style))) {
-        this.#row.invisibleColumns.push(at)
+        this.#row.invisibleColumns.push(column)
       }
-      if (styles.struckByConditionalFormat.has(style)) this.#addStruckRange(at)
+      if (styles.struckByConditionalFormat.has(style)) this.#addStruckRange(column)
     }
   }
 
@@ -317,21 +320,27 @@ class TableReader {
    * through.
    */
   #addStruckRange(column: number): void {
-    const { struckByConditionalFormat } = this.#entry.found
+    const { struckByConditionalFormat } = this.#entry.properties
     const lastRow = this.#row.number + this.#repetitions - 1
-    const at = this.#rangeIndexes.get(column) ?? struckByConditionalFormat.length
-    this.#rangeIndexes.set(column, at)
-    const firstRow = struckByConditionalFormat[at]?.firstRow ?? this.#row.number
-    struckByConditionalFormat[at] = cellRange({ firstRow, lastRow, firstColumn: column, lastColumn: column })
+    const rangeIndex = this.#rangeIndexes.get(column) ?? struckByConditionalFormat.length
+    this.#rangeIndexes.set(column, rangeIndex)
+    const firstRow = struckByConditionalFormat[rangeIndex]?.firstRow ?? this.#row.number
+    struckByConditionalFormat[rangeIndex] = cellRange({
+      firstRow,
+      lastRow,
+      firstColumn: column,
+      lastColumn: column,
+    })
   }
 
   #noteAppearance(cell: Cell, { attributes, text }: RawCell): void {
-    const { found, styles } = this.#entry
-    if (attributes['table:formula'] !== undefined) found.lost.add('formulas')
-    if (attributes['table:content-validation-name'] !== undefined) found.lost.add('data validations')
+    const { properties, styles } = this.#entry
+    if (attributes['table:formula'] !== undefined) properties.lostParts.add('formulas')
+    if (attributes['table:content-validation-name'] !== undefined)
+      properties.lostParts.add('data validations')
     if (styles.decorated.has(attributes['table:style-name'] ?? '')) this.#row.hasOwnStyle = true
     if (typeof cell !== 'string' && cell.kind === 'date' && text !== undefined && text !== cell.text) {
-      found.lost.add('date formats')
+      properties.lostParts.add('date formats')
     }
   }
 
@@ -339,9 +348,9 @@ class TableReader {
     const columns = parseRepetitions(attributes['table:number-columns-spanned'])
     const rows = parseRepetitions(attributes['table:number-rows-spanned'])
     if (columns === 1 && rows === 1) return
-    const { merged, lost } = this.#entry.found
-    lost.add('merged cells')
-    if (merged.length === limits.merged) throw new Error('it has too many merged cells')
+    const { merged, lostParts } = this.#entry.properties
+    lostParts.add('merged cells')
+    if (merged.length === limits.mergedRanges) throw new Error('it has too many merged cells')
     const [firstRow, firstColumn] = [this.#row.number, this.#column]
     const [lastRow, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]
     merged.push(cellRange({ firstRow, lastRow, firstColumn, lastColumn }))
@@ -358,7 +367,7 @@ const maxSpanStyles = 20
 
 function parseRepetitions(text: string | undefined): number {
   if (text === undefined) return 1
-  const times = /^\d{1,8}$/.test(text) ? Number(text) : 0
-  if (times === 0) throw new Error(`"${text.slice(0, 20)}" is no number of repetitions`)
-  return times
+  const repetitions = /^\d{1,8}$/.test(text) ? Number(text) : 0
+  if (repetitions === 0) throw new Error(`"${text.slice(0, 20)}" is no number of repetitions`)
+  return repetitions
 }

@@ -43,20 +43,20 @@ interface CellFormats {
 
 export async function readCellFormats(
   archive: Archive,
-  { styles: part, theme }: Pick<WorkbookParts, 'styles' | 'theme'>,
+  { stylesPart: part, themePart }: Pick<WorkbookParts, 'stylesPart' | 'themePart'>,
   name: string,
 ): Promise<CellFormats> {
   const styles = new StylesPart()
   if (part !== undefined) await readXml(archive, part, name, styles)
-  const palette = await readPalette(archive, theme, name, styles.customColours)
+  const palette = await readPalette(archive, themePart, name, styles.customColours)
   return {
     formats: styles.styles.map((style) => styles.resolveFormat(style, palette)),
-    alteringRules: styles.ruleFormats.altering(palette),
+    alteringRules: styles.ruleFormats.findAlteringRules(palette),
     palette,
   }
 }
 
-const idOf = (text = '0'): number => Number(text)
+const toId = (text = '0'): number => Number(text)
 
 class StylesPart {
   readonly styles: Attributes[] = []
@@ -71,19 +71,19 @@ class StylesPart {
     if (tag === 'fonts' || tag === 'fills' || tag === 'cellXfs' || tag === 'dxfs') this.#section = tag
     else if (this.#section === 'dxfs') this.ruleFormats.open(tag, attributes)
     else if (tag === 'numFmt') {
-      this.#codes.set(idOf(attributes['numFmtId']), attributes['formatCode'] ?? '')
+      this.#codes.set(toId(attributes['numFmtId']), attributes['formatCode'] ?? '')
     } else if (tag === 'rgbColor') this.customColours.push(attributes['rgb'] ?? '')
     else if (this.#section === 'fonts') this.#openFont(tag, attributes)
     else if (tag === 'fill') this.#fills.push(emptyFill())
     else if (this.#section === 'fills') readFillElement(this.#fills.at(-1), tag, attributes)
     else if (tag === 'xf' && this.#section === 'cellXfs') this.styles.push(attributes)
-    const largest = Math.max(
+    const largestCount = Math.max(
       this.styles.length,
       this.ruleFormats.count,
       this.#fonts.length,
       this.#fills.length,
     )
-    if (largest > limits.styles) throw new Error('it has too many styles')
+    if (largestCount > limits.cellStyles) throw new Error('it has too many styles')
   }
 
   readonly close = (tag: string): void => {
@@ -101,13 +101,13 @@ class StylesPart {
   }
 
   resolveFormat({ numFmtId, fontId, fillId, borderId }: Attributes, palette: Palette): CellFormat {
-    const id = idOf(numFmtId)
-    const font = this.#fonts[idOf(fontId)]
+    const id = toId(numFmtId)
+    const font = this.#fonts[toId(fontId)]
     const isUndecorated =
       // Fills 0 and 1 are reserved: "no fill", and a pattern that no style uses.
-      idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
+      toId(fillId) < 2 && toId(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
     const { code, isDate } = numberFormatOf(id, this.#codes.get(id))
-    const background = backgroundColour(this.#fills[idOf(fillId)], palette)
+    const background = backgroundColour(this.#fills[toId(fillId)], palette)
     const colour = font === undefined ? black : textColour(font.colour, palette)
     return {
       code,
@@ -213,8 +213,8 @@ function isBuiltInDate(id: number): boolean {
 /** Whether a format code shows every number as a date or time. A code with conditions does not. */
 function isDateCode(code: string): boolean {
   if (/\[[<>=]/.test(code)) return false
-  const [positive = ''] = code.slice(0, 300).split(';')
-  const withoutLiterals = positive
+  const [positiveSection = ''] = code.slice(0, 300).split(';')
+  const withoutLiterals = positiveSection
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .replaceAll(/general|e[+-]/gi, '')
@@ -395,7 +395,7 @@ export class RuleFormats {
   }
 
   /** Returns the indexes of the formats that strike a value through, hide it or show it differently. */
-  altering(palette: Palette): Set<number> {
+  findAlteringRules(palette: Palette): Set<number> {
     return new Set([...this.#rules.keys()].filter((at) => altersValue(this.#rules[at], palette)))
   }
 }
@@ -408,9 +408,9 @@ function altersValue(rule: Rule | undefined, palette: Palette): boolean {
   if (rule === undefined || rule.isStruckThrough || rule.hasNumberFormat) return rule !== undefined
   const { colour, fill } = rule
   if (colour === undefined && fill === undefined) return false
-  const isPlain = ['none', 'solid', undefined].includes(fill?.pattern)
+  const hasPlainPattern = ['none', 'solid', undefined].includes(fill?.pattern)
   const backgroundAttributes = fill?.backColour ?? fill?.frontColour
   const background = backgroundAttributes === undefined ? white : resolveColour(backgroundAttributes, palette)
   const front = textColour(colour ?? {}, palette)
-  return isPlain && background !== undefined && front !== undefined && isSameColour(front, background)
+  return hasPlainPattern && background !== undefined && front !== undefined && isSameColour(front, background)
 }

@@ -14,7 +14,7 @@ import {
 export interface SheetPart {
   name: string
   part: string
-  hidden: boolean
+  isHidden: boolean
 }
 
 export interface WorkbookParts {
@@ -24,22 +24,23 @@ export interface WorkbookParts {
    * Whether the workbook was saved for formulas to be computed when it is opened: their saved values are not valid.
    */
   isUncomputed: boolean
-  strings: string | undefined
-  styles: string | undefined
-  theme: string | undefined
+  /** Names of the parts with the shared strings, the styles and the theme; undefined for a part that is missing. */
+  stringsPart: string | undefined
+  stylesPart: string | undefined
+  themePart: string | undefined
 }
 
 /** Finds the parts of a workbook. Throws an InvalidInputError if the archive is not an XLSX workbook. */
 export async function findWorkbookParts(archive: Archive, name: string): Promise<WorkbookParts> {
-  const root = await readRelations(archive, '', name)
-  const workbook = [...root.values()].find(
+  const rootRelations = await readRelations(archive, '', name)
+  const workbook = [...rootRelations.values()].find(
     ({ type, isExternal }) => !isExternal && type.endsWith('/officeDocument'),
   )?.target
   if (workbook === undefined || !archive.has(workbook)) throw notWorkbookError(archive, name)
   if (workbook.endsWith('.bin')) {
     throw refusal(name, 'it is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".')
   }
-  const related = await readRelations(archive, workbook, name)
+  const workbookRelations = await readRelations(archive, workbook, name)
   const sheets: SheetPart[] = []
   let from1904 = false
   let isUncomputed = false
@@ -49,22 +50,23 @@ export async function findWorkbookParts(archive: Archive, name: string): Promise
       if (tag === 'calcPr') isUncomputed = isTrue(attributes['fullCalcOnLoad'])
       if (tag !== 'sheet') return
       const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1]
-      const relation = related.get(id ?? '')
+      const relation = workbookRelations.get(id ?? '')
       if (relation?.isExternal !== false || !relation.type.endsWith('/worksheet')) return
       const { name: title = '', state = 'visible' } = attributes
-      sheets.push({ name: unescapeText(title), part: relation.target, hidden: state !== 'visible' })
+      sheets.push({ name: unescapeText(title), part: relation.target, isHidden: state !== 'visible' })
       requireFewSheets(sheets.length, name)
     },
   })
   const partOf = (kind: string): string | undefined =>
-    [...related.values()].find(({ type, target }) => type.endsWith(kind) && archive.has(target))?.target
+    [...workbookRelations.values()].find(({ type, target }) => type.endsWith(kind) && archive.has(target))
+      ?.target
   return {
     sheets,
     from1904,
     isUncomputed,
-    strings: partOf('/sharedStrings'),
-    styles: partOf('/styles'),
-    theme: partOf('/theme'),
+    stringsPart: partOf('/sharedStrings'),
+    stylesPart: partOf('/styles'),
+    themePart: partOf('/theme'),
   }
 }
 
@@ -112,7 +114,7 @@ function notWorkbookError(archive: Archive, name: string) {
 export interface SharedStrings {
   texts: string[]
   /** Indexes of the texts of which any span is struck through. */
-  struck: ReadonlySet<number>
+  struckTexts: ReadonlySet<number>
   /** Colours of the spans of texts that set one, by index of the text. */
   spanColours: ReadonlyMap<number, readonly Attributes[]>
   /** Whether a span of any text sets a font. */
@@ -126,10 +128,10 @@ export async function readSharedStrings(
   name: string,
 ): Promise<SharedStrings> {
   const texts: string[] = []
-  const struck = new Set<number>()
+  const struckTexts = new Set<number>()
   const colours = new SpanColours()
   let hasRichText = false
-  if (part === undefined) return { texts, struck, spanColours: colours.byText, hasRichText }
+  if (part === undefined) return { texts, struckTexts: struckTexts, spanColours: colours.byText, hasRichText }
   let text = ''
   let isInText = false
   let phoneticDepth = 0
@@ -139,22 +141,22 @@ export async function readSharedStrings(
       else if (tag === 'rPh') phoneticDepth += 1
       else if (tag === 't') isInText = phoneticDepth === 0
       else if (tag === 'rPr') hasRichText = true
-      else if (tag === 'strike' && isPropertySet(attributes)) struck.add(texts.length)
+      else if (tag === 'strike' && isPropertySet(attributes)) struckTexts.add(texts.length)
       else if (tag === 'color') colours.add(texts.length, attributes)
     },
     close(tag) {
       if (tag === 'si') texts.push(unescapeText(text))
       else if (tag === 'rPh') phoneticDepth -= 1
       else if (tag === 't') isInText = false
-      if (texts.length > limits.texts) {
-        throw beyondLimitError(name, `its part ${part} has more than ${limits.texts} texts, the limit`)
+      if (texts.length > limits.sharedTexts) {
+        throw beyondLimitError(name, `its part ${part} has more than ${limits.sharedTexts} texts, the limit`)
       }
     },
     text(piece) {
       if (isInText) text += piece
     },
   })
-  return { texts, struck, spanColours: colours.byText, hasRichText }
+  return { texts, struckTexts: struckTexts, spanColours: colours.byText, hasRichText }
 }
 
 /** Collects the colours of the spans of each text. */

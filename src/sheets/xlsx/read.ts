@@ -131,7 +131,7 @@ export function isStruck(
   { formats, strings }: CellContext,
 ): boolean {
   if (hasStruckSpan || formats[style]?.isStruckThrough === true) return true
-  return strings.struck.size > 0 && type === 's' && strings.struck.has(Number(text))
+  return strings.struckTexts.size > 0 && type === 's' && strings.struckTexts.has(Number(text))
 }
 
 /** Whether any of the text has the colour of its background. */
@@ -180,10 +180,10 @@ function isBoolean(value: number, code: string): boolean {
 }
 
 function isoDateCell(text: string, style: number, { formats, from1904 }: CellContext): Cell {
-  const found = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
-  if (found === null) return faultCell(text, 'is no date that can be read')
-  const [, day = '', clock] = found
-  const moment = parseIsoTime(day, clock)
+  const match = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
+  if (match === null) return faultCell(text, 'is no date that can be read')
+  const [, day = '', timeOfDay] = match
+  const moment = parseIsoTime(day, timeOfDay)
   if (moment === undefined) return faultCell(text, 'is a date that does not exist')
   const code = formats[style]?.code ?? 'General'
   return {
@@ -209,13 +209,13 @@ const lostElements = new Map<string, LostPart>([
 /** Adds the part of an element to the lost parts of a sheet, if the element is not written again. */
 export function noteLostPart(properties: SheetProperties, tag: string): void {
   const lost = lostElements.get(tag)
-  if (lost !== undefined) properties.lost.add(lost)
+  if (lost !== undefined) properties.lostParts.add(lost)
 }
 
 /** Notes comments as lost. A workbook stores the comments of a sheet in a separate part, a relation of the sheet. */
-export function noteComments({ lost }: SheetProperties, relations: ReadonlyMap<string, Relation>): void {
+export function noteComments({ lostParts }: SheetProperties, relations: ReadonlyMap<string, Relation>): void {
   for (const { type } of relations.values())
-    if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
+    if (/\/(?:comments|threadedComment)$/.test(type)) lostParts.add('comments')
 }
 
 /** Parses a range such as `B2:C9`; undefined if the text is not a range. */
@@ -242,15 +242,15 @@ export async function openXlsxBook(archive: Archive, name: string): Promise<Book
   const { sheets, from1904, isUncomputed, ...parts } = await findWorkbookParts(archive, name)
   const context = {
     ...(await readCellFormats(archive, parts, name)),
-    strings: await readSharedStrings(archive, parts.strings, name),
+    strings: await readSharedStrings(archive, parts.stringsPart, name),
     from1904,
     isUncomputed,
   }
-  const toBookSheet = ({ name: title, hidden, part }: SheetPart): BookSheet => {
+  const toBookSheet = ({ name: title, isHidden, part }: SheetPart): BookSheet => {
     const properties = emptySheetProperties()
     return {
       name: title,
-      hidden,
+      isHidden,
       properties,
       rows: () => sheetRows(archive, { part, name, context, properties }),
     }
@@ -399,7 +399,7 @@ class SheetReader {
   }
 
   #openRow({ r: text, hidden, ht, customHeight }: Attributes): void {
-    if (isTrue(customHeight)) this.#properties.lost.add('row heights')
+    if (isTrue(customHeight)) this.#properties.lostParts.add('row heights')
     const number = text === undefined ? this.#row.number + 1 : Number(text)
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
       throw this.#damagedError(`row ${String(text).slice(0, 20)} after row ${this.#row.number}`)
@@ -442,7 +442,7 @@ class SheetReader {
     if (raw === undefined) return
     const cell = this.#applySheetView(toCell(raw, this.#context), raw)
     if (cell === '') return
-    if (raw.formula !== undefined) this.#properties.lost.add('formulas')
+    if (raw.formula !== undefined) this.#properties.lostParts.add('formulas')
     const isDecorated = this.#context.formats[raw.style]?.isDecorated === true
     if (isDecorated || (raw.type === 's' && this.#context.strings.hasRichText)) this.#row.hasOwnStyle = true
     if (this.#column >= limits.columns) throw beyondColumnsError(this.#name, this.#column, this.#row.number)
@@ -463,11 +463,11 @@ class SheetReader {
   #showsFormulas = false
 
   /** Number of elements that describe columns so far. */
-  #columnElements = 0
+  #columnElementCount = 0
 
   #openColumns({ min, max, hidden, width: written }: Attributes): void {
-    this.#columnElements += 1
-    if (this.#columnElements > limits.columnElements) {
+    this.#columnElementCount += 1
+    if (this.#columnElementCount > limits.columnElements) {
       throw this.#damagedError(`more than ${limits.columnElements} column elements`)
     }
     const width = written === undefined ? undefined : Number(written)
@@ -480,10 +480,10 @@ class SheetReader {
 
   #noteMergedCells(range: string): void {
     const { merged } = this.#properties
-    if (merged.length === limits.merged) throw this.#damagedError('too many merged cells')
+    if (merged.length === limits.mergedRanges) throw this.#damagedError('too many merged cells')
     const cells = parseRange(range)
     if (cells === undefined || !range.includes(':')) return
-    this.#properties.lost.add('merged cells')
+    this.#properties.lostParts.add('merged cells')
     merged.push(cells)
   }
 
@@ -497,7 +497,7 @@ class SheetReader {
     const rule = this.#extendedRule
     this.#extendedRule = undefined
     if (rule === undefined) return
-    if (rule.hidesValues || rule.formats.altering(this.#context.palette).size > 0) {
+    if (rule.hidesValues || rule.formats.findAlteringRules(this.#context.palette).size > 0) {
       this.#addStruckRanges(rule.ranges)
     }
   }
@@ -511,13 +511,13 @@ class SheetReader {
     const { struckByConditionalFormat } = this.#properties
     for (const range of ranges.trim().split(/\s+/)) {
       const cells = parseRange(range)
-      if (cells !== undefined && struckByConditionalFormat.length < limits.merged)
+      if (cells !== undefined && struckByConditionalFormat.length < limits.mergedRanges)
         struckByConditionalFormat.push(cells)
     }
   }
 
-  #damagedError(what: string) {
-    return damagedError(this.#name, new Error(what))
+  #damagedError(problem: string) {
+    return damagedError(this.#name, new Error(problem))
   }
 }
 

@@ -21,16 +21,20 @@ export async function* xlsxBytes({ sheets, from1904 = false }: XlsxBook): AsyncG
   const zip = new ZipFile()
   const styles = new Styles()
   const output = zip.outputStream as Readable
-  const add = (name: string, text: string): void => {
+  const addPart = (name: string, text: string): void => {
     zip.addBuffer(Buffer.from(text), name, fixedTime)
   }
-  add('[Content_Types].xml', contentTypesXml(sheets))
-  add('_rels/.rels', relationshipsXml([['rId1', 'officeDocument', 'xl/workbook.xml']]))
-  add('xl/workbook.xml', workbookXml(sheets, from1904))
-  add(
+  addPart('[Content_Types].xml', contentTypesXml(sheets))
+  addPart('_rels/.rels', relationshipsXml([['rId1', 'officeDocument', 'xl/workbook.xml']]))
+  addPart('xl/workbook.xml', workbookXml(sheets, from1904))
+  addPart(
     'xl/_rels/workbook.xml.rels',
     relationshipsXml([
-      ...sheets.map((_, at): Related => [`rId${at + 1}`, 'worksheet', `worksheets/sheet${at + 1}.xml`]),
+      ...sheets.map((_, at): RelationshipEntry => [
+        `rId${at + 1}`,
+        'worksheet',
+        `worksheets/sheet${at + 1}.xml`,
+      ]),
       [`rId${sheets.length + 1}`, 'styles', 'styles.xml'],
     ]),
   )
@@ -40,9 +44,9 @@ export async function* xlsxBytes({ sheets, from1904 = false }: XlsxBook): AsyncG
     stream.on('error', (error) => output.destroy(error))
     zip.addReadStream(stream, `xl/worksheets/sheet${number}.xml`, fixedTime)
     if (!hasNotes(sheet.columns)) continue
-    add(`xl/comments${number}.xml`, commentsXml(sheet.columns))
-    add(`xl/drawings/vmlDrawing${number}.vml`, drawingXml(sheet.columns))
-    add(
+    addPart(`xl/comments${number}.xml`, commentsXml(sheet.columns))
+    addPart(`xl/drawings/vmlDrawing${number}.vml`, drawingXml(sheet.columns))
+    addPart(
       `xl/worksheets/_rels/sheet${number}.xml.rels`,
       relationshipsXml([
         ['rId1', 'comments', `../comments${number}.xml`],
@@ -84,23 +88,23 @@ function contentTypesXml(sheets: readonly XlsxSheet[]): string {
   )
 }
 
-type Related = [id: string, kind: string, target: string]
+type RelationshipEntry = [id: string, kind: string, target: string]
 
-function relationshipsXml(related: readonly Related[]): string {
-  const each = related.map(
+function relationshipsXml(entries: readonly RelationshipEntry[]): string {
+  const elements = entries.map(
     ([id, kind, target]) =>
       `<Relationship Id="${id}" Type="${relationNamespace}/${kind}" Target="${escapeXml(target)}"/>`,
   )
-  return `${xmlDeclaration}<Relationships xmlns="${schemas}/package/2006/relationships">${each.join('')}</Relationships>`
+  return `${xmlDeclaration}<Relationships xmlns="${schemas}/package/2006/relationships">${elements.join('')}</Relationships>`
 }
 
 function workbookXml(sheets: readonly XlsxSheet[], from1904: boolean): string {
-  const each = sheets.map(
+  const sheetElements = sheets.map(
     ({ name }, at) => `<sheet name="${escapeText(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
   )
   return (
     `${xmlDeclaration}<workbook xmlns="${mainNamespace}" xmlns:r="${relationNamespace}">` +
-    `${from1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${each.join('')}</sheets></workbook>`
+    `${from1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${sheetElements.join('')}</sheets></workbook>`
   )
 }
 
@@ -118,9 +122,9 @@ const rowsPerChunk = 200
 async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
   let text = `${sheetStartXml}${sheetViewXml}${columnsXml(columns)}<sheetData>${headerRowXml(columns)}`
   let number = 1
-  for await (const each of rows) {
+  for await (const rowCells of rows) {
     number += 1
-    text += rowXml(number, each, styles)
+    text += rowXml(number, rowCells, styles)
     if (number % rowsPerChunk !== 0) continue
     yield Buffer.from(text)
     text = ''
@@ -139,19 +143,23 @@ const sheetViewXml =
   '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>'
 
 function columnsXml(columns: readonly XlsxColumn[]): string {
-  const cols = columns.map(({ header, width, hidden, text = true }, at) => {
+  const cols = columns.map(({ header, width, isHidden, hasTextFormat = true }, at) => {
     const index = String(at + 1)
     const columnWidth = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
-    const style = text ? ` style="${Styles.text}"` : ''
-    const hiddenAttribute = hidden === true ? ' hidden="1"' : ''
+    const style = hasTextFormat ? ` style="${Styles.text}"` : ''
+    const hiddenAttribute = isHidden === true ? ' hidden="1"' : ''
     return `<col min="${index}" max="${index}" width="${columnWidth}"${style}${hiddenAttribute} customWidth="1"/>`
   })
   return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`
 }
 
 function headerRowXml(columns: readonly XlsxColumn[]): string {
-  const cells = columns.map(({ header, required }, at) =>
-    inlineTextXml(`${columnName(at)}1`, header, String(required === true ? Styles.required : Styles.header)),
+  const cells = columns.map(({ header, isRequired }, at) =>
+    inlineTextXml(
+      `${columnName(at)}1`,
+      header,
+      String(isRequired === true ? Styles.required : Styles.header),
+    ),
   )
   return `<row r="1">${cells.join('')}</row>`
 }
@@ -190,19 +198,20 @@ function inlineTextXml(name: string, text: string, style: string): string {
   return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`
 }
 
-const lastPreparedRow = 10_000
+/** The last row in which users can type values with the lists of choices and without error marks. */
+const lastFormattedRow = 10_000
 
 /** Keeps Excel from marking digits in text cells as errors. */
 function ignoredErrorsXml(columns: readonly XlsxColumn[]): string {
   if (columns.length === 0) return ''
-  const range = `A1:${columnName(columns.length - 1)}${lastPreparedRow}`
+  const range = `A1:${columnName(columns.length - 1)}${lastFormattedRow}`
   return `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`
 }
 
 function validationsXml(columns: readonly XlsxColumn[]): string {
   const lists = columns.flatMap(({ choices = [] }, at) => {
     if (choices.length === 0) return []
-    const range = `${columnName(at)}2:${columnName(at)}${lastPreparedRow}`
+    const range = `${columnName(at)}2:${columnName(at)}${lastFormattedRow}`
     const list = escapeText(`"${choices.join(',')}"`)
     return `<dataValidation type="list" allowBlank="1" showErrorMessage="1" sqref="${range}"><formula1>${list}</formula1></dataValidation>`
   })

@@ -179,7 +179,7 @@ export async function checkBatch(
   )
   const ambiguities = orders.createAmbiguities()
   let ordinal = -1
-  for await (const rows of orders.sheet.parts()) {
+  for await (const rows of orders.sheet.rowChunks()) {
     for (const row of rows) {
       ordinal += 1
       if (ambiguities.shouldLeaveOut(row)) {
@@ -195,7 +195,7 @@ export async function checkBatch(
   }
   const { firstUndecodedCell, samples } = ambiguities
   if (firstUndecodedCell !== undefined) {
-    throw await orders.sheet.undecided(
+    throw await orders.sheet.createUndecidedEncodingError(
       `"${firstUndecodedCell.column}" on line ${String(firstUndecodedCell.line)}`,
       samples,
     )

@@ -413,11 +413,11 @@ async function* resultRows(
     for await (const row of sheet.rows()) {
       while (next.done !== true && next.value.row < row.row) next = await batchRows.next()
       const found = next.done !== true && next.value.row === row.row ? next.value : undefined
-      const refused = found?.state === 'invalid' ? everyColumn : undefined
-      const isHidden = row.hidden === true || (row.struck ?? []).length > 0
+      const refusedColumns = found?.state === 'invalid' ? everyColumn : undefined
+      const isHidden = row.isHidden === true || (row.struckColumns ?? []).length > 0
       yield {
         row,
-        refused,
+        refusedColumns,
         isLeftOut: found === undefined && isHidden,
         added: found === undefined ? resultColumns.map(() => '') : resultCells(found, properties),
       }
@@ -440,10 +440,10 @@ async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncG
     if (problemsOfRow === undefined) continue
     const joinTexts = (text: (problem: RowProblem) => string | undefined): string =>
       problemsOfRow.flatMap((problem) => text(problem) ?? []).join('; ')
-    const refused = new Set(problemsOfRow.map(({ column }) => columns.get(column) ?? -1))
+    const refusedColumns = new Set(problemsOfRow.map(({ column }) => columns.get(column) ?? -1))
     yield {
       row,
-      refused,
+      refusedColumns,
       added: [
         { kind: 'number', text: String(row.row), value: row.row, format: 'General' },
         joinTexts(({ column }) => column),

@@ -11,7 +11,7 @@ import type { Services } from '../services.ts'
 export interface SandboxServices extends Pick<Services, 'clock' | 'random'> {
   listen: typeof listen
   /** Opens the file that stores the state. */
-  openData: (path: string) => Promise<NonNullable<SandboxOptions['data']>>
+  openData: (path: string) => Promise<NonNullable<SandboxOptions['journal']>>
 }
 
 export interface SandboxServerOptions {
@@ -69,8 +69,8 @@ const guessableKeysWarning =
 const drawnSeed = /^[\da-f]{32}$/
 
 /** `reach`: how other machines reach the sandbox; undefined if only this machine does. */
-const isReachable = (host: string | undefined, reach: SandboxOptions['reach']): boolean =>
-  reach !== undefined || (host !== undefined && !isLoopbackHost(host))
+const isReachable = (host: string | undefined, remoteAccess: SandboxOptions['remoteAccess']): boolean =>
+  remoteAccess !== undefined || (host !== undefined && !isLoopbackHost(host))
 
 /** Creates a sandbox and starts its server. */
 export async function startSandbox(
@@ -78,34 +78,34 @@ export async function startSandbox(
   options: SandboxServerOptions,
 ): Promise<SandboxServer> {
   const { port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
-  const reach = resolveReach(services, options)
-  const host = resolveHost(options, reach)
+  const remoteAccess = resolveReach(services, options)
+  const host = resolveHost(options, remoteAccess)
   const clock: Clock = options.manualClock ? new ManualClock(services.clock.now()) : services.clock
   const sandbox = createSandbox({
     clock,
     speed,
     quota,
     webhookUrl,
-    reach,
+    remoteAccess,
     seed,
     rules: parseRules(options.rules ?? []),
     fixture: fixture === undefined ? undefined : await readFixture(fixture),
-    data: data === undefined ? undefined : await services.openData(data),
+    journal: data === undefined ? undefined : await services.openData(data),
   })
   try {
     const handleRequest = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
       sandbox.fetch(request, connection)
-    const onError = (error: unknown) => sandbox.refuse(error)
+    const onError = (error: unknown) => sandbox.respondToFailure(error)
     const listener = await services.listen(handleRequest, { host, port, tls, onError })
     // Clients cannot call the wildcard address.
     const url = listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:')
     return {
       sandbox,
       url,
-      address: createAddress(sandbox, url, reach),
+      address: createAddress(sandbox, url, remoteAccess),
       // Stored data has the seed with which it was begun.
       warning:
-        isReachable(host, reach) && (seed !== undefined || !drawnSeed.test(sandbox.overview().seed))
+        isReachable(host, remoteAccess) && (seed !== undefined || !drawnSeed.test(sandbox.overview().seed))
           ? guessableKeysWarning
           : undefined,
       async close() {
@@ -119,15 +119,22 @@ export async function startSandbox(
   }
 }
 
-function createAddress(sandbox: Sandbox, base_url: string, reach: SandboxOptions['reach']): SandboxAddress {
+function createAddress(
+  sandbox: Sandbox,
+  base_url: string,
+  remoteAccess: SandboxOptions['remoteAccess'],
+): SandboxAddress {
   const { apiKey: api_key, userEmail: user_email, webhookSecret: webhook_secret } = sandbox.credentials
   const address = { base_url, api_key, user_email, webhook_secret }
-  return reach === undefined
+  return remoteAccess === undefined
     ? address
-    : { ...address, control_token: reach.controlToken, public_url: reach.publicUrl }
+    : { ...address, control_token: remoteAccess.controlToken, public_url: remoteAccess.publicUrl }
 }
 
-function resolveReach({ random }: SandboxServices, options: SandboxServerOptions): SandboxOptions['reach'] {
+function resolveReach(
+  { random }: SandboxServices,
+  options: SandboxServerOptions,
+): SandboxOptions['remoteAccess'] {
   const { allowHttpFrom = [], publicUrl, controlToken } = options
   if (allowHttpFrom.length === 0 && publicUrl === undefined) return undefined
   if (controlToken !== undefined && controlToken.length < minTokenLength) {
@@ -174,9 +181,9 @@ function parsePublicUrl(text: string): string {
  */
 function resolveHost(
   { host, tls, allowHttpFrom = [] }: SandboxServerOptions,
-  reach: SandboxOptions['reach'],
+  remoteAccess: SandboxOptions['remoteAccess'],
 ): string | undefined {
-  if (allowHttpFrom.length > 0) return host ?? (reach?.networks.hasV6 === true ? '::' : '0.0.0.0')
+  if (allowHttpFrom.length > 0) return host ?? (remoteAccess?.networks.hasV6 === true ? '::' : '0.0.0.0')
   if (host === undefined || isLoopbackHost(host) || tls !== undefined) return host
   throw new UsageError(
     `--host: ${host} is reachable from other machines, and http is allowed on this machine only`,

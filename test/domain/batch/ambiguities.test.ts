@@ -28,10 +28,10 @@ test('a visible row is read and is not ambiguous', () => {
 test('hidden rows, and rows with a struck-through cell in a column that is sent, are refused until the user decides', () => {
   const ambiguities = new Ambiguities(createRules())
   const rows = [
-    createRow(3, { hidden: true }),
-    createRow(4, { hidden: true }),
-    createRow(6, { struck: [0] }),
-    createRow(7, { struck: [1] }),
+    createRow(3, { isHidden: true }),
+    createRow(4, { isHidden: true }),
+    createRow(6, { struckColumns: [0] }),
+    createRow(7, { struckColumns: [1] }),
   ]
   expect(rows.map((each) => ambiguities.shouldLeaveOut(each))).toEqual([false, false, false, false])
   expect([ambiguities.hiddenLines, ambiguities.struckLines]).toEqual([[3, 4], [6]])
@@ -44,7 +44,7 @@ test.each([
   ['include', false],
 ] as const)('with --hidden %s the value of shouldLeaveOut for a hidden row is %s', (hidden, leftOut) => {
   const ambiguities = new Ambiguities(createRules(hidden))
-  expect(ambiguities.shouldLeaveOut(createRow(3, { hidden: true }))).toBe(leftOut)
+  expect(ambiguities.shouldLeaveOut(createRow(3, { isHidden: true }))).toBe(leftOut)
   expect(ambiguities.shouldLeaveOut(createRow(4))).toBe(false)
   expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })

@@ -71,7 +71,7 @@ test('the note of a column states the type of its field and whether it is requir
 
 test('columns of numbers are not text columns, and a yes or no is chosen from a list', () => {
   const columns = templateColumns(everyType)
-  expect(columns.filter(({ text }) => text !== true).map(({ header }) => header)).toEqual([
+  expect(columns.filter(({ hasTextFormat }) => hasTextFormat !== true).map(({ header }) => header)).toEqual([
     'k.count',
     'k.sum',
   ])

@@ -49,7 +49,7 @@ test.each(['x'.repeat(32), 'short', 'toString'])('an invalid API key (%s) is a 4
 test('a revoked API key is a 401', async () => {
   const { sandbox, get } = createSandboxClient()
   expect((await get('/v1/users')).status).toBe(200)
-  sandbox.applySwitch('revoke-key')
+  sandbox.makePermanentChange('revoke-key')
   const answer = await get('/v1/users')
   expect(answer.status).toBe(401)
   expect(answer.envelope()).toEqual(refusal('invalid API key'))

@@ -258,7 +258,7 @@ test('each request uses one credit, and a create without credits is a 403', asyn
 
 test('a create after the end of the trial is a 403', async () => {
   const { post, sandbox, get } = createSandboxClient()
-  sandbox.applySwitch('expire-trial')
+  sandbox.makePermanentChange('expire-trial')
   const answer = await post(simpleOrder)
   expect(answer.status).toBe(403)
   expect(answer.envelope()).toEqual(refusal('organisation trial has expired'))
@@ -267,7 +267,7 @@ test('a create after the end of the trial is a 403', async () => {
 
 test('a create without an active subscription is a 403', async () => {
   const { post, sandbox } = createSandboxClient()
-  sandbox.applySwitch('deactivate-subscription')
+  sandbox.makePermanentChange('deactivate-subscription')
   const answer = await post(simpleOrder)
   expect(answer.status).toBe(403)
   expect(answer.envelope()).toEqual(refusal('organisation subscription is not active'))

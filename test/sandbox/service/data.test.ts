@@ -35,7 +35,7 @@ function createDataPath(): string {
 
 async function openSandbox(path: string, options: Partial<SandboxOptions> = {}) {
   const clock = new ManualClock(startTime)
-  const sandbox = createSandbox({ clock, data: await openData(path), quota: [], ...options })
+  const sandbox = createSandbox({ clock, journal: await openData(path), quota: [], ...options })
   return { sandbox, clock }
 }
 
@@ -208,8 +208,8 @@ test('a seed that differs from the seed of the data is refused', async () => {
   const path = createDataPath()
   const { sandbox } = await openSandbox(path, { seed: 1 })
   sandbox.close()
-  const data = await openData(path)
-  expect(() => createSandbox({ clock: new ManualClock(startTime), data, seed: 2 })).toThrow(
+  const journal = await openData(path)
+  expect(() => createSandbox({ clock: new ManualClock(startTime), journal, seed: 2 })).toThrow(
     `${path} was made with the seed "1", not "2"`,
   )
   const reopened = await openSandbox(path)

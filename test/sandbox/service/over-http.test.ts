@@ -12,7 +12,7 @@ import { jane, simpleOrder } from '../sandbox-client.ts'
 async function startSandbox(options: Partial<SandboxOptions> = {}) {
   const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
   const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
-    onError: (error) => sandbox.refuse(error),
+    onError: (error) => sandbox.respondToFailure(error),
   })
   onTestFinished(async () => {
     await listener.close()

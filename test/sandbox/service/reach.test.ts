@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
-import { parseNetworks, type Reach } from '../../../src/sandbox/service/gateway.ts'
+import { parseNetworks, type RemoteAccess } from '../../../src/sandbox/service/gateway.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { hour, refusal, simpleOrder, createSandboxClient } from '../sandbox-client.ts'
 
-const reach: Reach = {
+const remoteAccess: RemoteAccess = {
   networks: parseNetworks(['172.16.0.0/12', 'fd00::/8'], '--allow-http-from'),
   publicUrl: undefined,
   controlToken: 'token',
@@ -29,7 +29,7 @@ test.each([
   ['fe80::1', false],
   ['', false],
 ])('the networks, which include this machine, contain the address %s: %j', (address, isContained) => {
-  expect(reach.networks.has(address)).toBe(isContained)
+  expect(remoteAccess.networks.has(address)).toBe(isContained)
 })
 
 test.each(['', '10.0.0.0/', '10.0.0.0/33', '10.0.0/8', '::/129', '10.0.0.0/8/8', 'example.com'])(
@@ -42,7 +42,7 @@ test.each(['', '10.0.0.0/', '10.0.0.0/33', '10.0.0/8', '::/129', '10.0.0.0/8/8',
 )
 
 test('plain HTTP is accepted only from the given networks, whatever the Host header is', async () => {
-  const { sandbox, authHeaders } = createSandboxClient({ reach })
+  const { sandbox, authHeaders } = createSandboxClient({ remoteAccess })
   const call = async (host: string, remoteAddress: string) => {
     const request = new Request(`http://${host}:4280/v1/users`, { headers: authHeaders() })
     const answer = await sandbox.fetch(request, connectionFrom(remoteAddress))
@@ -57,7 +57,7 @@ test('plain HTTP is accepted only from the given networks, whatever the Host hea
 
 test('report URLs lead to the public URL, and the OpenAPI document names it', async () => {
   const publicUrl = 'https://ci.example/sandbox'
-  const client = createSandboxClient({ reach: { ...reach, publicUrl } })
+  const client = createSandboxClient({ remoteAccess: { ...remoteAccess, publicUrl } })
   const id = await client.order()
   await client.clock.advance(hour)
   const [check] = (await client.read(id)).checks
@@ -68,7 +68,9 @@ test('report URLs lead to the public URL, and the OpenAPI document names it', as
 })
 
 test('with a control token, control requires it as bearer token or password and refuses foreign pages', async () => {
-  const { sandbox } = createSandboxClient({ reach: { ...reach, publicUrl: 'https://ci.example' } })
+  const { sandbox } = createSandboxClient({
+    remoteAccess: { ...remoteAccess, publicUrl: 'https://ci.example' },
+  })
   const call = async (
     headers: Record<string, string>,
     remoteAddress = '172.18.0.3',
@@ -95,7 +97,7 @@ test('with a control token, control requires it as bearer token or password and 
 })
 
 test('without the token, the page is a 401 for which a browser asks the user for a password', async () => {
-  const { sandbox } = createSandboxClient({ reach })
+  const { sandbox } = createSandboxClient({ remoteAccess })
   const answer = await sandbox.fetch(new Request('http://127.0.0.1:4280/'))
   expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
     401,
@@ -104,7 +106,7 @@ test('without the token, the page is a 401 for which a browser asks the user for
 })
 
 test('over a real connection, control needs the token and the service does not', async () => {
-  const sandbox = createSandbox({ clock: systemClock, reach })
+  const sandbox = createSandbox({ clock: systemClock, remoteAccess })
   const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
     host: '0.0.0.0',
   })
@@ -122,15 +124,15 @@ test('a webhook in a given network is called over HTTP, and a webhook elsewhere 
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void receiver.close())
   const { port } = receiver.address() as AddressInfo
-  const deliver = httpDeliver(systemClock, reach.networks)
+  const deliver = httpDeliver(systemClock, remoteAccess.networks)
   const deliverTo = (host: string) =>
     deliver(`http://${host}:${port}/in`, {}, Buffer.from('{}'), new AbortController().signal)
   expect(await deliverTo('127.0.0.1')).toBe(204)
   // This spelling of the loopback address is not recognised by its text, so that it is looked up like a host name.
   expect(await deliverTo('[::ffff:127.0.0.1]')).toBe(204)
   await expect(deliverTo('192.0.2.7')).rejects.toThrow('192.0.2.7 is at 192.0.2.7, where http is not allowed')
-  const { sandbox } = createSandboxClient({ reach })
+  const { sandbox } = createSandboxClient({ remoteAccess })
   sandbox.setWebhook('http://app:3000/hooks')
   expect(sandbox.overview().webhook_url).toBe('http://app:3000/hooks')
-  expect((await createSandboxClient({ reach }).post(simpleOrder)).status).toBe(201)
+  expect((await createSandboxClient({ remoteAccess }).post(simpleOrder)).status).toBe(201)
 })

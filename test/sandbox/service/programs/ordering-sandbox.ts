@@ -12,7 +12,7 @@ import { createSandbox } from '../../../../src/sandbox/control/embedded.ts'
 const [, , path = ''] = process.argv
 const sandbox = createSandbox({
   clock: systemClock,
-  data: await openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid }),
+  journal: await openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid }),
   quota: [],
 })
 const { apiKey, userEmail } = sandbox.credentials
