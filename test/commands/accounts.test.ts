@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { connectAgent } from '../harness/agent.ts'
-import { peopleFile } from '../harness/batch-file.ts'
+import { writePeopleFile } from '../harness/batch-file.ts'
 import { orderBody, addAgentPlan } from '../harness/agent-plans.ts'
 import { type Session, session } from '../harness/session.ts'
 
@@ -41,7 +41,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
 
   test('an order under an account that the store does not have is refused, and stores and sends nothing', async () => {
     const here = await sessionWithAcme(store)
-    const calls = here.calls().length
+    const calls = here.listCalls().length
     const [before] = [(await here.type('store info --json')).json()]
     expect(await here.type(orderLine('ann'), underAccount('acmee'))).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acmee refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
@@ -54,11 +54,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     })
     expect(
       here
-        .calls()
+        .listCalls()
         .slice(calls)
         .filter((call) => call.startsWith('POST')),
     ).toEqual([])
-    expect(here.ordered()).toEqual(['ann@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['ann@example.com'])
   })
 
   test('people of one account can be ordered again under an account that was added', async () => {
@@ -88,7 +88,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
       beta     1       1         2026-11-20 12:00 +00:00
       exit 0
     `)
-    expect(here.ordered()).toEqual(['ann@example.com', 'ann@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['ann@example.com', 'ann@example.com'])
     const last_used_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string
     expect((await here.type('store accounts --json')).json()).toEqual([
       { account: 'acme', attempts: 1, last_used_at, people: 1 },
@@ -109,7 +109,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     expect((await here.type(`${orderLine('ann')} --json`, underAccount('acme'))).json()).toMatchObject({
       error: { code: 'duplicate' },
     })
-    expect(here.ordered()).toEqual(['ann@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['ann@example.com'])
   })
 })
 
@@ -122,7 +122,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       expect((await here.type(['config', 'set', 'account', account, '--yes'])).code).toBe(0)
       expect([account, (await here.type(orderLine('ann'))).code]).toEqual([account, 2])
     }
-    expect(here.ordered()).toEqual(['ann@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['ann@example.com'])
   },
 )
 
@@ -140,7 +140,7 @@ test.each([
   ['worker', 'worker --once'],
 ])('%s refuses an account that the store does not have', async (_name, line) => {
   const here = await sessionWithAcme()
-  peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+  writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
   const started = await here.type(
     'batch run people.csv --package 102 --yes --max 1 --json',
     underAccount('acme'),
@@ -152,7 +152,7 @@ test.each([
     expect.stringContaining('the store has no account "acmee"; it has acme\n'),
   ])
   expect(refused.stderr).toContain('refcheck store accounts add acmee\n')
-  expect(here.ordered()).toEqual(['ann@example.com', 'a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['ann@example.com', 'a1@example.com'])
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
@@ -160,11 +160,11 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   async (store) => {
     const here = await sessionWithAcme(store)
     await here.type('store accounts add beta')
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
     const line = 'batch run people.csv --package 102 --yes --max 1 --json'
     const { batch_id: id } = (await here.type(line, underAccount('acme'))).json() as { batch_id: string }
-    const before = here.ordered()
+    const before = here.listOrderedEmails()
     for (const refused of [`batch resume ${id} --yes`, `batch reconcile ${id} --row 1 --drop`]) {
       for (const account of ['beta', '']) {
         const { code, stderr } = await here.type(refused, underAccount(account))
@@ -175,10 +175,10 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
         ])
       }
     }
-    expect(here.ordered()).toEqual(before)
+    expect(here.listOrderedEmails()).toEqual(before)
     expect((await here.type(`batch reconcile ${id} --row 1 --drop`, underAccount('acme'))).code).toBe(0)
     await here.type(`batch resume ${id} --yes`, underAccount('acme'))
-    expect(here.ordered()).toHaveLength(before.length + 2)
+    expect(here.listOrderedEmails()).toHaveLength(before.length + 2)
   },
 )
 
@@ -198,7 +198,7 @@ test('approve refuses a plan under an account that the store does not have befor
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Ben') }, { owner })
   const refused = await here.type(`approve ${plan}`, { tty: true, answers: [], ...underAccount('acmee') })
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('has no account "acmee"')])
-  expect(here.ordered()).toEqual(['ann@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['ann@example.com'])
 })
 
 describe('another account in the settings', () => {

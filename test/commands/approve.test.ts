@@ -42,7 +42,7 @@ test('a planned order is shown as request create shows it, and ordered once afte
     2> Cancelled; nothing was ordered
     exit 130
   `)
-  expect(here.ordered()).toEqual([])
+  expect(here.listOrderedEmails()).toEqual([])
   expect(await here.type(`approve ${plan.toLowerCase()}`, { ...terminal, answers: confirmOrder }))
     .toMatchInlineSnapshot(`
       $ refcheck approve CODE
@@ -71,7 +71,7 @@ test('a planned order is shown as request create shows it, and ordered once afte
     2>   refcheck request get REQUEST_1
     exit 2
   `)
-  expect(here.ordered()).toEqual(['priya@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com'])
 })
 
 test('without a code, the user chooses among the plans that wait for approval', async () => {
@@ -87,7 +87,7 @@ test('without a code, the user chooses among the plans that wait for approval', 
   expect((await here.type('approve --json', { ...terminal, answers })).json()).toMatchObject({
     status: 'RECEIVED',
   })
-  expect(here.ordered()).toEqual(['priya@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com'])
 })
 
 test('a planned file is shown as batch run shows it, and ordered only if it has not changed since it was planned', async () => {
@@ -121,7 +121,7 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
     results  HOME/people.results.csv
     exit 0
   `)
-  expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
   expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Error: plan CODE was already approved on 2026-11-20 12:00 +00:00
@@ -139,7 +139,7 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
     2> Nothing was sent. Have it planned again.
     exit 2
   `)
-  expect(here.ordered()).toHaveLength(2)
+  expect(here.listOrderedEmails()).toHaveLength(2)
 })
 
 test('the columns that an agent mapped or ignored are shown before the question', async () => {
@@ -271,7 +271,7 @@ test('an agent can plan people without a file', async () => {
     2  rows
     exit 0
   `)
-  expect(here.ordered()).toEqual(['priya@example.com', 'mei@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com', 'mei@example.com'])
 })
 
 test('only a person in a terminal that the agent did not start can approve a plan', async () => {
@@ -298,7 +298,7 @@ test('only a person in a terminal that the agent did not start can approve a pla
     2>   refcheck approve CODE
     exit 2
   `)
-  expect(here.ordered()).toEqual([])
+  expect(here.listOrderedEmails()).toEqual([])
   expect(await openPlans(here).listWaiting()).toHaveLength(1)
 })
 
@@ -345,7 +345,7 @@ test('a plan that has changed, is for another user, or has expired is refused', 
     answers: [{ ask: /^Order /, confirm: true, meanwhile }],
   })
   expect([expired.code, expired.stderr]).toEqual([2, expect.stringContaining('expired on')])
-  expect(here.ordered()).toEqual([])
+  expect(here.listOrderedEmails()).toEqual([])
 })
 
 test('a person who was ordered meanwhile is not ordered again, and a similar person is asked about', async () => {
@@ -382,7 +382,7 @@ test('a person who was ordered meanwhile is not ordered again, and a similar per
   `)
   const answers = [{ ask: /^Somebody similar was ordered.* Order 102/s, confirm: false }]
   expect((await here.type(`approve ${similar}`, { ...terminal, answers })).code).toBe(130)
-  expect(here.ordered()).toEqual(['priya@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com'])
 })
 
 test('two approvals of the same plan at the same time order once', async () => {
@@ -392,5 +392,5 @@ test('two approvals of the same plan at the same time order once', async () => {
     [1, 2].map(async () => here.type(`approve ${plan}`, { ...terminal, answers: confirmOrder })),
   )
   expect(approvals.map((each) => each.code).sort((a, b) => a - b)).toEqual([0, 2])
-  expect(here.ordered()).toEqual(['priya@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com'])
 })

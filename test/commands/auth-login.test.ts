@@ -6,7 +6,7 @@ import { session } from '../harness/session.ts'
 const owner = 'olive.owner@example.com'
 
 test('auth login tests the URL first, and repeats only the question of a refused answer, with the typed text', async () => {
-  const { type, url, sandbox, calls } = await session({ newcomer: true })
+  const { type, url, sandbox, listCalls } = await session({ isLoggedOut: true })
   const { apiKey } = sandbox.credentials
   const nowhere = 'http://127.0.0.1:1'
   const answers: Answer[] = [
@@ -37,7 +37,7 @@ test('auth login tests the URL first, and repeats only the question of a refused
     2> Next, see what can be ordered: refcheck packages list --status active
     exit 0
   `)
-  expect(calls()).toMatchInlineSnapshot(`
+  expect(listCalls()).toMatchInlineSnapshot(`
     [
       "GET /v1/ping 200",
       "GET /v1/users 401",
@@ -48,7 +48,7 @@ test('auth login tests the URL first, and repeats only the question of a refused
 })
 
 test('to renew a key, auth login asks only for the key of the profile that is named or chosen', async () => {
-  const { type, url, sandbox } = await session({ newcomer: true })
+  const { type, url, sandbox } = await session({ isLoggedOut: true })
   const { apiKey } = sandbox.credentials
   await type(`auth login --base-url ${url} --email ${owner} --profile main --with-key`, { stdin: apiKey })
   await type(`auth login --base-url ${url} --email max.member@example.com --profile max --with-key`, {
@@ -86,7 +86,7 @@ test('to renew a key, auth login asks only for the key of the profile that is na
 })
 
 test('auth switch without a name offers the profiles, and is refused without a terminal', async () => {
-  const { type, url, sandbox } = await session({ newcomer: true })
+  const { type, url, sandbox } = await session({ isLoggedOut: true })
   const { apiKey } = sandbox.credentials
   expect(await type('auth switch')).toMatchInlineSnapshot(`
     $ refcheck auth switch
@@ -115,7 +115,7 @@ test('auth switch without a name offers the profiles, and is refused without a t
 })
 
 test('auth login reports a URL without a service, and refuses a URL that ends in a version', async () => {
-  const { type, url, sandbox } = await session({ newcomer: true })
+  const { type, url, sandbox } = await session({ isLoggedOut: true })
   const answers: Answer[] = [
     { ask: /Base URL/, type: `${url}/checks` },
     { ask: /Base URL/, initial: `${url}/checks`, type: url },

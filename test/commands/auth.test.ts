@@ -13,7 +13,7 @@ const createLoginLine = (url: string, email = owner): string =>
 
 /** Starts a session without service variables in the environment, and logs in. */
 async function loggedInSession(): Promise<Session & { apiKey: string; login: string }> {
-  const here = await session({ newcomer: true })
+  const here = await session({ isLoggedOut: true })
   const { apiKey } = here.sandbox.credentials
   const login = createLoginLine(here.url)
   expect((await here.type(login, { stdin: `${apiKey}\n` })).code).toBe(0)
@@ -21,7 +21,7 @@ async function loggedInSession(): Promise<Session & { apiKey: string; login: str
 }
 
 test('auth login stores the key from stdin in a file of this account; later commands need no environment variables', async () => {
-  const { type, url, folder, sandbox } = await session({ newcomer: true })
+  const { type, url, folder, sandbox } = await session({ isLoggedOut: true })
   const { apiKey } = sandbox.credentials
   const login = await type(createLoginLine(url), { stdin: apiKey })
   expect(`${login.stdout}${login.stderr}`).not.toContain(apiKey)
@@ -52,7 +52,7 @@ test('auth login stores the key from stdin in a file of this account; later comm
 })
 
 test('auth login asks for all values on a terminal; without a terminal all of them have to be given', async () => {
-  const { type, url, sandbox } = await session({ newcomer: true })
+  const { type, url, sandbox } = await session({ isLoggedOut: true })
   expect(await type('auth login')).toMatchInlineSnapshot(`
     $ refcheck auth login
     2> Error: there is no terminal to ask on; missing: --base-url URL, --with-key, --email EMAIL
@@ -143,7 +143,7 @@ test('auth login offers the e-mails of the organisation if a stored profile work
 })
 
 test('credentials that are invalid, or that the service refuses, are not saved', async () => {
-  const { type, url, folder, sandbox } = await session({ newcomer: true })
+  const { type, url, folder, sandbox } = await session({ isLoggedOut: true })
   const { apiKey } = sandbox.credentials
   expect(await type(createLoginLine(url), { stdin: 'abc' })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
@@ -209,7 +209,7 @@ test('credentials that are invalid, or that the service refuses, are not saved',
 })
 
 test('a key on the command line is refused and not repeated', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   const key = 'k3y'.repeat(11).slice(0, 32)
   for (const argv of [`--key=${key}`, `--api-key ${key}`, key]) {
     const { code, stderr } = await type(`auth login ${argv}`)
@@ -337,9 +337,9 @@ test('auth list shows the profiles, auth switch selects one, and auth logout rem
 })
 
 test('an invalid profile name is refused before a call', async () => {
-  const { type, login, sandbox, calls } = await loggedInSession()
+  const { type, login, sandbox, listCalls } = await loggedInSession()
   const stdin = sandbox.credentials.apiKey
-  const before = calls().length
+  const before = listCalls().length
   const names = ['..', 'a.b', '__proto__', 'a/b', 'x'.repeat(65)]
   const messages: string[] = []
   for (const name of names) messages.push((await type(`${login} --profile ${name}`, { stdin })).stderr)
@@ -356,7 +356,7 @@ test('an invalid profile name is refused before a call', async () => {
     Use letters, digits, - and _, at most 64 characters.
     "
   `)
-  expect(calls()).toHaveLength(before)
+  expect(listCalls()).toHaveLength(before)
 })
 
 test('a flag overrides the environment, the environment overrides the profile', async () => {

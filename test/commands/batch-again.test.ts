@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102'
 
 test('batch run of a finished file reports that nothing is left to do, and does not change its results file', async () => {
-  const { type, folder, write, read, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, write, read, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   await type(`${run} --yes`)
   const results = read('people.results.csv')
   write('people.results.csv', `${results}checked by hand`)
@@ -42,14 +42,14 @@ test('batch run of a finished file reports that nothing is left to do, and does 
         Ana Row1 (line 3): ordered 2026-11-20 12:00 +00:00
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
   '--again makes a new batch of a finished file, and later runs of the file use that batch (%s)',
   async (store) => {
-    const { type, folder, ordered } = await session({ store })
-    peopleFile(folder, emails(2))
+    const { type, folder, listOrderedEmails } = await session({ store })
+    writePeopleFile(folder, createEmails(2))
     const first = (await type(`${run} --yes --max 1 --json`)).json() as { batch_id: string }
     const refused = await type(`${run} --yes --again`)
     expect([refused.code, refused.stderr]).toEqual([
@@ -58,19 +58,19 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     ])
     await type(`batch cancel ${first.batch_id} --row 2`)
     expect((await type(`${run} --yes`)).code).toBe(10)
-    expect(ordered()).toEqual(['a1@example.com'])
+    expect(listOrderedEmails()).toEqual(['a1@example.com'])
     const again = await type(`${run} --yes --again --json`)
     expect([again.code, again.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1 } }])
     const { batch_id } = again.json() as { batch_id: string }
     expect(batch_id).not.toBe(first.batch_id)
     expect((await type(`${run} --json`)).json()).toMatchObject({ batch_id })
-    expect(ordered()).toEqual(emails(2))
+    expect(listOrderedEmails()).toEqual(createEmails(2))
   },
 )
 
 test('the suggested command waits for new requests, later downloads reports, and names a folder if none is set', async () => {
   const { type, folder } = await session()
-  peopleFile(folder, emails(1))
+  writePeopleFile(folder, createEmails(1))
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck request wait --batch [\da-f-]{36}\n$/)
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync --output reports\n$/)
   await type('config set output-dir reports')
@@ -78,8 +78,8 @@ test('the suggested command waits for new requests, later downloads reports, and
 })
 
 test('a file counts as ordered if an earlier batch ordered its people, even if the rows of its last batch were left out', async () => {
-  const { type, folder, clock, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, clock, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   await type(`${run} --yes`)
   await clock.advance(60_000)
   const decideLater = { ask: /Order again\?$/, choose: 'Decide later' }
@@ -134,12 +134,12 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
     Next: refcheck report sync --output reports
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('the plan and the result name a person whose request was CANCELLED, and report no success', async () => {
-  const { type, folder, sandbox, clock, ordered } = await session()
-  peopleFile(folder, emails(1))
+  const { type, folder, sandbox, clock, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(1))
   sandbox.inject({ scenario: 'declined' })
   await type(`${run} --yes`)
   await clock.advance(30 * 24 * 60 * 60_000)
@@ -160,7 +160,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
     Next: refcheck request list --status CANCELLED
     exit 0
   `)
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -186,12 +186,12 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
     Next: refcheck request list --status CANCELLED
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a file with requests that ended without a result is reported as no success, also if invalid rows were left out', async () => {
   const { type, folder, sandbox, clock } = await session()
-  peopleFile(folder, [...emails(2), 'no e-mail'])
+  writePeopleFile(folder, [...createEmails(2), 'no e-mail'])
   sandbox.inject({ scenario: 'declined' })
   const skip = `${run} --yes --on-invalid skip`
   await type(skip)
@@ -219,7 +219,7 @@ test('a file with requests that ended without a result is reported as no success
 
 test('exports show the status of the order that another batch made for the same person', async () => {
   const { type, folder, read, write, clock } = await session()
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   await type(`${run} --yes`)
   const leaveOut = { ask: /Order again\?$/, choose: 'No: leave out' }
   await type(`${run} --yes --again --allow-duplicate`, { answers: [leaveOut, leaveOut] })
@@ -244,7 +244,7 @@ test('exports show the status of the order that another batch made for the same 
 
 test('--again of a file whose people are all ordered names the flag that orders them once more', async () => {
   const { type, folder } = await session()
-  peopleFile(folder, emails(1))
+  writePeopleFile(folder, createEmails(1))
   await type('batch run people.csv --package 102 --yes')
   expect(await type('batch run people.csv --package 102 --again --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --again --yes

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { moveOrdersToPast } from '../harness/postgres-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -20,7 +20,7 @@ const run = 'batch run people.csv --package 102 --yes --json'
  * request that the service made for that row.
  */
 async function createUnknownRow(here: Session, tag = '+cut-after', clock = here.clock) {
-  peopleFile(here.folder, ['a1@example.com', `a2${tag}@example.com`])
+  writePeopleFile(here.folder, ['a1@example.com', `a2${tag}@example.com`])
   const { batch_id } = (await here.type(run, { clock })).json() as { batch_id: string }
   return { id: batch_id, requestId: here.sandbox.requests()[1]?.request_id ?? '' }
 }
@@ -29,11 +29,11 @@ describe('the provider has the request (--request-id)', () => {
   test('the request is read once and its id recorded at once, in the results file too, and nothing is sent', async () => {
     const here = await session()
     const { id, requestId } = await createUnknownRow(here)
-    const before = here.calls().length
+    const before = here.listCalls().length
     const outcome = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId} --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2, unknown: 0 } }])
     // The first read shows that the key belongs to the batch's organisation.
-    expect(here.calls().slice(before)).toEqual([
+    expect(here.listCalls().slice(before)).toEqual([
       'GET /v1/requests/REQUEST_1 200',
       'GET /v1/requests/REQUEST_2 200',
     ])
@@ -94,7 +94,10 @@ describe('the provider has the request (--request-id)', () => {
       { ask: 'Id of their request:', type: requestId },
     ]
     const outcome = await here.type(`batch reconcile ${id} --row 2`, { answers })
-    expect([outcome.code, here.ordered()]).toEqual([0, ['a1@example.com', 'a2+cut-after@example.com']])
+    expect([outcome.code, here.listOrderedEmails()]).toEqual([
+      0,
+      ['a1@example.com', 'a2+cut-after@example.com'],
+    ])
   })
 
   test('without a terminal and without an answer, the message lists the three possible answers', async () => {
@@ -118,7 +121,7 @@ test('--drop is recorded at once, without a typed e-mail, and the row is never s
   const outcome = await here.type(`batch reconcile ${id} --row 2 --drop`)
   expect(outcome.code).toBe(0)
   await here.type(`batch resume ${id}`)
-  expect(here.ordered()).toEqual(['a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
 describe('an event that nearly matches a row', () => {
@@ -188,7 +191,7 @@ describe('a batch that another key or user continues', () => {
 
   test('a key that cannot read the batch’s accepted requests is refused before anything is sent', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(3))
+    writePeopleFile(here.folder, createEmails(3))
     const { batch_id } = (await here.type(`${run} --max 1`)).json() as { batch_id: string }
     expect(await here.type(`batch resume ${batch_id} --yes`, { env: foreignUser(here) }))
       .toMatchInlineSnapshot(`
@@ -197,12 +200,12 @@ describe('a batch that another key or user continues', () => {
       2> Nothing was sent. Choose the profile that the batch was begun with (as olive.owner@example.com): --profile NAME
       exit 2
     `)
-    expect(here.ordered()).toEqual(emails(1))
+    expect(here.listOrderedEmails()).toEqual(createEmails(1))
   })
 
   test('a colleague whose key can read the accepted requests continues the batch', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(3))
+    writePeopleFile(here.folder, createEmails(3))
     const { batch_id } = (await here.type(`${run} --max 1`)).json() as { batch_id: string }
     const outcome = await here.type(`batch resume ${batch_id} --yes --json`, { env: colleague(here) })
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 3 } }])
@@ -210,7 +213,7 @@ describe('a batch that another key or user continues', () => {
 
   test('a batch without accepted requests continues if its starter is a user of the key’s organisation', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     here.sandbox.setCredits(0)
     const { batch_id } = (await here.type(run)).json() as { batch_id: string }
     here.sandbox.setCredits(null)
@@ -219,7 +222,7 @@ describe('a batch that another key or user continues', () => {
       2,
       expect.stringContaining('is no user of this API key’s organisation'),
     ])
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
     const outcome = await here.type(`batch resume ${batch_id} --yes --json`, { env: colleague(here) })
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2 } }])
   })
@@ -245,7 +248,7 @@ describe('a batch that another key or user continues', () => {
       expect([flag, refused.code, refused.json()]).toMatchObject([flag, 2, { error: { message } }])
       expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
     }
-    expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
   })
 
   test.each(stores)(
@@ -254,7 +257,7 @@ describe('a batch that another key or user continues', () => {
       const here = await session({ store })
       const { id, requestId } = await createUnknownRow(here)
       const before = (await here.type(`batch rows ${id} --json`)).json()
-      const calls = here.calls().length
+      const calls = here.listCalls().length
       const laterClock = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
       for (const [flag, answer] of decisions(requestId)) {
         const refused = await here.type(`batch reconcile ${id} --row 2 ${answer}`, {
@@ -268,14 +271,14 @@ describe('a batch that another key or user continues', () => {
         ])
         expect((await here.type(`batch rows ${id} --json`)).json()).toEqual(before)
       }
-      expect(here.calls()).toHaveLength(calls)
-      expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+      expect(here.listCalls()).toHaveLength(calls)
+      expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
     },
   )
 
   test('a batch whose starter has left the organisation continues after a person confirms it', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     here.sandbox.setCredits(0)
     const { batch_id } = (await here.type(run)).json() as { batch_id: string }
     here.sandbox.setCredits(null)
@@ -284,9 +287,9 @@ describe('a batch that another key or user continues', () => {
     expect((await here.type(resume, { env: colleague(here) })).code).toBe(2)
     const declined = [{ ask: /Have they left it/, confirm: false }]
     expect((await here.type(resume, { env: colleague(here), answers: declined })).code).toBe(2)
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
     const confirmed = [{ ask: /Have they left it, and are its rows to be ordered as/, confirm: true }]
     expect((await here.type(resume, { env: colleague(here), answers: confirmed })).code).toBe(0)
-    expect(here.ordered()).toEqual(emails(2))
+    expect(here.listOrderedEmails()).toEqual(createEmails(2))
   })
 })

@@ -16,7 +16,7 @@ const fields = {
 
 test('batch status counts the checks by status and type, as the requests were last read', async () => {
   const here = await session()
-  const { type, write, clock, calls } = here
+  const { type, write, clock, listCalls } = here
   const person = (number: number) => `Ana,Row${number},a${number}@example.com,+6140000000${number}`
   const people = [1, 2, 3].map((number) => [person(number), ...Object.values(fields)].join(','))
   write(
@@ -31,7 +31,7 @@ test('batch status counts the checks by status and type, as the requests were la
   const listed = (await type(`request list --batch ${id} --json`)).json() as { request_id: string }[]
   const first = listed[0]?.request_id
   await type(`request get ${first}`)
-  const before = calls().length
+  const before = listCalls().length
   expect(await type(`batch status ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
@@ -65,7 +65,7 @@ test('batch status counts the checks by status and type, as the requests were la
       reference: 3 in progress
     exit 0
   `)
-  expect(calls()).toHaveLength(before + 3)
+  expect(listCalls()).toHaveLength(before + 3)
   await type(`request wait --batch ${id} --quiet`)
   expect(await checks()).toMatchInlineSnapshot(`
     {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
@@ -11,7 +11,7 @@ const header = 'first_name,last_name,email,phone'
 
 /** Creates a batch of four rows, and sends two of them. Returns its id. */
 async function createHalfSentBatch({ type, folder }: Session): Promise<string> {
-  peopleFile(folder, emails(4))
+  writePeopleFile(folder, createEmails(4))
   return ((await type(`${run} --max 2 --json`)).json() as { batch_id: string }).batch_id
 }
 
@@ -63,7 +63,7 @@ test('batch export prints the rows as JSON, or writes a file that can be run and
     Ana,Row4,a4@example.com,+61400000004,102,4,pending,,,,,,http://localhost:PORT,102,BATCH_1,xb99f667f99accb5df887097cec18ad24,xc589ae8acb17ea60a9fd60462f892d0d,x9e1b96d4e52f301187c2a5a48ad99b90
   `)
   expect((await here.type('batch run rest.csv --yes')).code).toBe(0)
-  expect(here.ordered()).toEqual(emails(4))
+  expect(here.listOrderedEmails()).toEqual(createEmails(4))
 })
 
 test('batch export refuses a file name whose ending is no export format, and writes nothing', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 import { collect, openBytes, textOfCell } from '../sheets/table.ts'
 import { type Parts, excelParts, zipParts } from '../sheets/workbook.ts'
@@ -116,15 +116,15 @@ test('the results of a workbook with macros are a workbook without macros, whose
 
 test('batch list shows how many people are ordered, also by an earlier batch, and how many requests are finished', async () => {
   const { type, folder, sandbox, clock } = await session()
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   sandbox.inject({ scenario: 'declined' })
   await type('batch run people.csv --package 102 --yes')
   const leaveOut = { ask: /Order again\?$/, choose: 'No: leave out' }
-  peopleFile(folder, emails(1), 'again.csv')
+  writePeopleFile(folder, createEmails(1), 'again.csv')
   await type('batch run again.csv --package 102 --yes --allow-duplicate', { answers: [leaveOut] })
   await clock.advance(30 * 24 * 60 * 60_000)
   await type('request list --refresh --quiet')
-  peopleFile(folder, emails(4), 'more.csv')
+  writePeopleFile(folder, createEmails(4), 'more.csv')
   await type('batch run more.csv --package 102 --yes --max 1')
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 /** 0.1.0 suggested to run the file with `--package 107`, which ordered 16 people twice. */
 test('package 102 is replaced at row 16: resume sends nothing, a move continues the other rows, and the 16 stay duplicates', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(60))
+  writePeopleFile(here.folder, createEmails(60))
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 16')
   const { batch_id } = started.json() as { batch_id: string }
   const successor = here.sandbox.replacePackage(102, { newField: false })
   const resumed = await here.type(`batch resume ${batch_id} --yes`)
-  expect([resumed.code, here.ordered().length]).toEqual([5, 16])
+  expect([resumed.code, here.listOrderedEmails().length]).toEqual([5, 16])
   expect(await here.type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
     2> Moved 44 rows to package 107.
@@ -31,15 +31,15 @@ test('package 102 is replaced at row 16: resume sends nothing, a move continues 
     0,
     { package_id: successor, counts: { total: 60, accepted: 60 } },
   ])
-  expect(here.ordered()).toEqual(emails(60))
+  expect(here.listOrderedEmails()).toEqual(createEmails(60))
   expect(here.sandbox.requests().map(({ package_id }) => package_id)).toEqual([
     ...Array<number>(16).fill(102),
     ...Array<number>(44).fill(successor),
   ])
-  peopleFile(here.folder, emails(20), 'again.csv')
+  writePeopleFile(here.folder, createEmails(20), 'again.csv')
   const again = await here.type(`batch run again.csv --package ${successor} --yes --json`)
   expect([again.code, again.json()]).toMatchObject([0, { counts: { duplicate: 20, pending: 0 } }])
-  expect(here.ordered()).toHaveLength(60)
+  expect(here.listOrderedEmails()).toHaveLength(60)
   expect(await here.type(`batch move ${batch_id} --package 103`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 103
     2> Error: batch BATCH_1 has no rows left to move
@@ -50,7 +50,7 @@ test('package 102 is replaced at row 16: resume sends nothing, a move continues 
 
 test('batch move compares the rows with the orders of the other package before a person confirms', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(3))
+  writePeopleFile(here.folder, createEmails(3))
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
   const { batch_id } = started.json() as { batch_id: string }
   const successor = here.sandbox.replacePackage(102, { newField: false })
@@ -75,12 +75,12 @@ test('cancelling a batch cancels its held and duplicate rows too', async () => {
   const rows = (await here.type(`batch rows ${batch_id} --json`)).json() as { state: string }[]
   expect(rows.map(({ state }) => state)).toEqual(['cancelled', 'cancelled', 'accepted', 'cancelled'])
   expect((await here.type('batch run two.csv --package 102 --yes')).code).toBe(10)
-  expect(here.ordered()).toHaveLength(2)
+  expect(here.listOrderedEmails()).toHaveLength(2)
 })
 
 test('--drop is possible while the batch does not run, and the person cannot be ordered again', async () => {
   const here = await session()
-  peopleFile(here.folder, ['a1+cut-after@example.com'])
+  writePeopleFile(here.folder, ['a1+cut-after@example.com'])
   const started = await here.type('batch run people.csv --package 102 --yes --json')
   const { batch_id } = started.json() as { batch_id: string }
   expect(await here.type(`batch reconcile ${batch_id} --row 1 --drop`)).toMatchInlineSnapshot(`
@@ -99,5 +99,5 @@ test('--drop is possible while the batch does not run, and the person cannot be 
   const again = await here.type(
     'request create --package 102 --first-name Ana --last-name Row1 --email a1+cut-after@example.com --phone +61400000001 --yes',
   )
-  expect([again.code, here.ordered()]).toEqual([2, ['a1+cut-after@example.com']])
+  expect([again.code, here.listOrderedEmails()]).toEqual([2, ['a1+cut-after@example.com']])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
 
@@ -23,8 +23,8 @@ function failFromFirstOrder({ sandbox, intercept }: Session, on: string): () => 
 test('an outage makes one row unknown: nothing more is sent until the service answers', async () => {
   const clock = new ManualClock({ auto: true })
   const here = await session({ clock })
-  const { type, folder, ordered } = here
-  peopleFile(folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])
+  const { type, folder, listOrderedEmails } = here
+  writePeopleFile(folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])
   const endOutage = failFromFirstOrder(here, 'GET *')
   const sleep = clock.sleep.bind(clock)
   clock.sleep = async (ms, signal) => {
@@ -58,13 +58,13 @@ test('an outage makes one row unknown: nothing more is sent until the service an
     2> Settle it with: refcheck batch reconcile BATCH_1
     exit 8
   `)
-  expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])
+  expect(listOrderedEmails()).toEqual(['a1@example.com', 'a3@example.com'])
 })
 
 test('a batch that is run again during the outage gets no second row with an unknown outcome', async () => {
   const here = await session()
   const { type, folder } = here
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   const endOutage = failFromFirstOrder(here, '*')
   for (const _ of [1, 2, 3]) {
     const { code, json } = await type(`${run} --timeout 1s --json`)
@@ -92,8 +92,8 @@ test('a batch that is run again during the outage gets no second row with an unk
 })
 
 test('three unknown outcomes in a row halt the batch, even if the service answers pings', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(6, '+cut-after'))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(6, '+cut-after'))
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -123,5 +123,5 @@ test('three unknown outcomes in a row halt the batch, even if the service answer
     2> Settle them with: refcheck batch reconcile BATCH_1
     exit 8
   `)
-  expect(ordered()).toHaveLength(3)
+  expect(listOrderedEmails()).toHaveLength(3)
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 test('batch plan prints or writes a plan, and batch run --plan orders its rows', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   const plan = 'batch plan people.csv --package 102'
   expect(await type(plan, { tty: { stdout: true } })).toMatchInlineSnapshot(`
     $ refcheck batch plan people.csv --package 102
@@ -26,7 +26,7 @@ test('batch plan prints or writes a plan, and batch run --plan orders its rows',
   `)
   const planned = (await type(`${plan} --output again.json --json`)).json()
   expect(planned).toMatchObject({ counts: { pending: 2 }, package_id: 102, seconds: 0 })
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
   expect(await type('batch run --plan plan.json --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run --plan plan.json --yes
     2>
@@ -47,12 +47,12 @@ test('batch plan prints or writes a plan, and batch run --plan orders its rows',
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('batch run --plan refuses flags that change the plan, a file that has changed, and a file that is no plan', async () => {
-  const { all, type, folder, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { all, type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   await type('batch plan people.csv --package 102 --output plan.json')
   const flags = ['--package 101', '--map x=email', '--ignore email', '--default-country AU']
   expect(await all(flags.map((flag) => `batch run --plan plan.json --yes ${flag}`))).toMatchInlineSnapshot(`
@@ -76,7 +76,7 @@ test('batch run --plan refuses flags that change the plan, a file that has chang
     2> Show its help with: refcheck batch run --help
     exit 2
   `)
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   expect(await all(['batch run --plan plan.json --yes', 'batch run --plan people.csv --yes']))
     .toMatchInlineSnapshot(`
       $ refcheck batch run --plan plan.json --yes
@@ -89,12 +89,12 @@ test('batch run --plan refuses flags that change the plan, a file that has chang
       2> Make a plan with: refcheck batch plan FILE --output plan.json
       exit 2
     `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })
 
 test('a plan of 5,000 rows takes more than four hours', async () => {
   const { type, folder } = await session()
-  peopleFile(folder, emails(5000))
+  writePeopleFile(folder, createEmails(5000))
   const { stderr } = await type('batch plan people.csv --package 102')
   expect(stderr).toMatchInlineSnapshot(`
     "people.csv: 5000 rows
@@ -107,7 +107,7 @@ test('a plan of 5,000 rows takes more than four hours', async () => {
 test('the duration in a plan depends on how much of the quota was used before', async () => {
   const { type, write } = await session()
   const writePeople = (tag: string, phone: number): string => {
-    const rows = emails(30, tag).map((email, at) => `${tag}${at},Low,${email},+${phone + at}`)
+    const rows = createEmails(30, tag).map((email, at) => `${tag}${at},Low,${email},+${phone + at}`)
     return write(`${tag}.csv`, ['first_name,last_name,email,phone', ...rows].join('\n'))
   }
   const plan = `batch plan ${writePeople('mei', 61_400_000_100)} --package 102`
@@ -118,10 +118,10 @@ test('the duration in a plan depends on how much of the quota was used before', 
 
 test('a dry run of a file whose rows all wait in another batch counts the rows that it does not name, and shows no error', async () => {
   const { type, folder, sandbox } = await session()
-  peopleFile(folder, emails(12))
+  writePeopleFile(folder, createEmails(12))
   sandbox.setCredits(0)
   await type('batch run people.csv --package 102 --yes')
-  peopleFile(folder, emails(11), 'again.csv')
+  writePeopleFile(folder, createEmails(11), 'again.csv')
   expect(await type('batch run again.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --dry-run
     again.csv: 11 rows

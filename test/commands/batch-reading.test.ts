@@ -88,7 +88,7 @@ test('rows that a conditional format may strike through are refused, unless --hi
 })
 
 test('on a terminal the user chooses whether hidden rows are ordered', async () => {
-  const { type, write, ordered } = await session()
+  const { type, write, listOrderedEmails } = await session()
   write(
     'people.xlsx',
     await createWorkbook(rowXml(header, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')),
@@ -120,7 +120,7 @@ test('on a terminal the user chooses whether hidden rows are ordered', async () 
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered()).toEqual(['ana@example.com'])
+  expect(listOrderedEmails()).toEqual(['ana@example.com'])
 })
 
 test('blank hidden rows and hidden columns that are not sent are ignored; a hidden column that is sent is refused', async () => {

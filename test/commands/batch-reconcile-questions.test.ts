@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { peopleFile } from '../harness/batch-file.ts'
+import { writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 import { createUnknownRow } from '../harness/unknown-row.ts'
 
@@ -9,7 +9,7 @@ const minute = 60_000
 const providerQuestion = /have a request for Ana/
 
 async function createTwoUnknownRows(here: Session): Promise<string> {
-  peopleFile(here.folder, ['a1+cut-before@example.com', 'a2+cut-after@example.com'])
+  writePeopleFile(here.folder, ['a1+cut-before@example.com', 'a2+cut-after@example.com'])
   const outcome = await here.type('batch run people.csv --package 102 --yes --json')
   return (outcome.json() as { batch_id: string }).batch_id
 }
@@ -74,7 +74,7 @@ test('on a terminal there is a question for each unknown row, with the time from
     Nothing is left to settle.
     exit 0
   `)
-  expect(here.ordered()).toEqual(['a2+cut-after@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a2+cut-after@example.com'])
 })
 
 test('on a terminal the id of the provider’s request is recorded, and the question is repeated after a wrong id', async () => {

@@ -3,14 +3,15 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { peopleFile } from '../harness/batch-file.ts'
+import { writePeopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { writeEvents, createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
-const countPosts = ({ calls }: Session): number => calls().filter((call) => call.startsWith('POST')).length
+const countPosts = ({ listCalls }: Session): number =>
+  listCalls().filter((call) => call.startsWith('POST')).length
 
 test('a plan shows a person with an unknown outcome neither as ordered nor as a row to send', async () => {
   const here = await session()
@@ -143,7 +144,7 @@ test('two requests that fit a row are shown, and a person has to decide', async 
   const id = await createUnknownRow(here)
   const twin = '--first-name Ana --last-name Row2 --email a2+cut-after@example.com --phone +61400000002'
   await here.type(`request create --package 102 ${twin} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
-  expect(here.ordered()).toHaveLength(3)
+  expect(here.listOrderedEmails()).toHaveLength(3)
   writeEvents(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
@@ -294,7 +295,7 @@ test('a dropped row is never sent', async () => {
     2    3     dropped   a2+cut-before@example.com  dropped by a person’s decision
     exit 0
   `)
-  expect(here.ordered()).toEqual(['a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
 test('on a terminal the e-mail is asked for after a warning', async () => {
@@ -314,7 +315,7 @@ test('on a terminal the e-mail is asked for after a warning', async () => {
     2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
-  expect(here.ordered()).toEqual(['a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
 test('after the decision, an order of request create is sent again by batch reconcile itself', async () => {
@@ -335,12 +336,12 @@ test('after the decision, an order of request create is sent again by batch reco
     1  row
     exit 0
   `)
-  expect(here.ordered()).toEqual(['ana@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['ana@example.com'])
 })
 
 test('a decision about an accepted row, or a row that does not exist, is refused', async () => {
   const here = await session()
-  peopleFile(here.folder, ['a1@example.com'])
+  writePeopleFile(here.folder, ['a1@example.com'])
   const outcome = await here.type('batch run people.csv --package 102 --yes --json')
   const { batch_id } = outcome.json() as { batch_id: string }
   const createDecisionLine = (row: number) =>

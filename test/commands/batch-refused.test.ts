@@ -36,7 +36,7 @@ test('results of a workbook do not contain the hidden rows that were left out, a
   expect(await here.type(`${run} --results out.xlsx`)).toMatchObject({ code: 0 })
   expect(await here.type('batch validate out.xlsx --package 102')).toMatchObject({ code: 0 })
   await here.type('batch run out.csv --package 102 --yes')
-  expect(here.ordered()).toEqual(['ana@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['ana@example.com'])
 })
 
 test('a message has the number of rows that results as CSV leave out, and running the CSV orders none of them', async () => {
@@ -75,7 +75,7 @@ test('a message has the number of rows that results as CSV leave out, and runnin
         Ana Silva (line 2): ordered 2026-11-20 12:00 +00:00
     exit 0
   `)
-  expect(here.ordered()).toEqual(['ana@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['ana@example.com'])
 })
 
 test.each(['out.csv', 'out.json', 'out.xlsx'])(
@@ -93,7 +93,7 @@ test.each(['out.csv', 'out.json', 'out.xlsx'])(
       `batch run ${results} --package 102 --yes --on-invalid skip --allow-duplicate --json`,
     )
     expect(again.json()).toMatchObject({ counts: { total: 2, invalid: 1 } })
-    expect(here.ordered()).not.toContain('bo@example.com')
+    expect(here.listOrderedEmails()).not.toContain('bo@example.com')
   },
 )
 

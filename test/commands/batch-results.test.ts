@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
@@ -17,7 +17,7 @@ function blockResultsFile({ folder }: Session): void {
 
 test('if the results file cannot be written, the outcomes of the rows are still printed', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   await here.type(`${run} --max 1`)
   blockResultsFile(here)
   expect(await here.type(run)).toMatchInlineSnapshot(`
@@ -63,7 +63,7 @@ test('if the results file cannot be written, the outcomes of the rows are still 
 
 test('if the results file cannot be written, an unknown outcome still decides the exit code', async () => {
   const here = await session()
-  peopleFile(here.folder, ['a1@example.com', 'a2+cut-after@example.com'])
+  writePeopleFile(here.folder, ['a1@example.com', 'a2+cut-after@example.com'])
   await here.type(`${run} --max 1`)
   blockResultsFile(here)
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
@@ -104,8 +104,8 @@ test('if the results file cannot be written, an unknown outcome still decides th
 
 test('the results of a file that changes during the run are not written, and the orders are as planned', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
-  const meanwhile = (): void => void peopleFile(here.folder, emails(3))
+  writePeopleFile(here.folder, createEmails(2))
+  const meanwhile = (): void => void writePeopleFile(here.folder, createEmails(3))
   const answers = [{ ask: /^Order .* for 2 people/, confirm: true, meanwhile }]
   expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
@@ -127,12 +127,12 @@ test('the results of a file that changes during the run are not written, and the
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(here.ordered()).toEqual(emails(2))
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a file that is sorted in place during the run, with its former times, gets no results of other people', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   const path = join(here.folder, 'people.csv')
   const meanwhile = (): void => {
     const { atime, mtime } = statSync(path)
@@ -161,12 +161,12 @@ test('a file that is sorted in place during the run, with its former times, gets
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(here.ordered()).toEqual(emails(2))
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a file that is saved again unchanged during the run gets its results file', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   const meanwhile = (): void => utimesSync(join(here.folder, 'people.csv'), 0, 0)
   const answers = [{ ask: /^Order .* for 2 people/, confirm: true, meanwhile }]
   expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
@@ -194,8 +194,8 @@ test('a file that is saved again unchanged during the run gets its results file'
 })
 
 test('a run is refused if its results file could not be written', async () => {
-  const { all, folder, ordered } = await session()
-  peopleFile(folder, emails(1))
+  const { all, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(1))
   const paths = ['missing/results.csv', 'people.csv', '.']
   expect(await all(paths.map((path) => `${run} --results ${path}`))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --results missing/results.csv
@@ -213,12 +213,12 @@ test('a run is refused if its results file could not be written', async () => {
     2> Nothing was sent. Choose another name.
     exit 2
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })
 
 test('a later run can choose another results file, and the same command again continues the batch', async () => {
   const { type, folder, cat } = await session()
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   await type(`${run} --max 1`)
   expect(await type(`${run} --max 1 --results other.csv`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --max 1 --results other.csv
@@ -277,10 +277,10 @@ test('a later run can choose another results file, and the same command again co
 })
 
 test('--allow-duplicate for rows that are duplicates in an existing batch names the commands to use, and orders no person', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(1))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(1))
   await type(run)
-  peopleFile(folder, emails(2), 'more.csv')
+  writePeopleFile(folder, createEmails(2), 'more.csv')
   const more = await type('batch run more.csv --package 102 --yes --json')
   const { batch_id } = more.json() as { batch_id: string }
   expect(await type('batch run more.csv --package 102 --yes --allow-duplicate')).toMatchInlineSnapshot(`
@@ -301,7 +301,7 @@ test('--allow-duplicate for rows that are duplicates in an existing batch names 
     Next: refcheck report sync --output reports
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
   expect(await type(`batch export ${batch_id} --state duplicate --output again.csv`)).toMatchInlineSnapshot(`
     $ refcheck batch export BATCH_2 --state duplicate --output again.csv
     1 row written to HOME/again.csv
@@ -331,16 +331,16 @@ test('--allow-duplicate for rows that are duplicates in an existing batch names 
     2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_3 --row 1
     exit 10
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('results of a file that was fixed and run again have the request ids of the earlier batch', async () => {
   const { type, read, folder, sandbox } = await session()
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   await type(`${run} --max 1`)
   const [request] = sandbox.requests()
   // The second row is fixed, so the file is another batch, and the first row is a duplicate in it.
-  peopleFile(folder, ['a1@example.com', 'a2.fixed@example.com'])
+  writePeopleFile(folder, ['a1@example.com', 'a2.fixed@example.com'])
   expect((await type(run)).code).toBe(0)
   expect(read('people.results.csv')).toContain(`,duplicate,${request?.request_id},`)
 })
@@ -353,7 +353,7 @@ test('commands that change rows without a run write the results file too, unless
       .split('\n')
       .slice(1)
       .map((line) => line.split(',').slice(4, 6).join(' ').trim())
-  peopleFile(folder, emails(4))
+  writePeopleFile(folder, createEmails(4))
   const first = (await type(`${run} --max 1 --json`)).json() as { batch_id: string }
   expect(readStates().slice(1)).toEqual(['pending', 'pending', 'pending'])
   await type(`batch cancel ${first.batch_id} --row 4`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /* Rules of src/docs/ordering.md that only a whole batch can test. */
@@ -40,7 +40,7 @@ describe('a 400 for a missing field', () => {
     ['if the schema has not changed, that row is rejected, and the other rows are sent', false, 10, 2],
   ])('%s', async (_what, isChanged, code, orders) => {
     const here = await session()
-    peopleFile(here.folder, emails(3))
+    writePeopleFile(here.folder, createEmails(3))
     const id = await startBatch(here)
     let refused = 0
     here.intercept(async (request, ask) => {
@@ -55,7 +55,7 @@ describe('a 400 for a missing field', () => {
       return Response.json({ ...envelope, data: { ...data, fields } })
     })
     const resumed = await here.type(`batch resume ${id} --yes`)
-    expect([resumed.code, here.ordered().length]).toEqual([code, orders])
+    expect([resumed.code, here.listOrderedEmails().length]).toEqual([code, orders])
     expect(await readStates(here, id)).toEqual(['accepted', 'rejected', isChanged ? 'pending' : 'accepted'])
     expect(resumed.stderr.includes('the schema of package 102 has changed: 1 of the rows')).toBe(isChanged)
   })
@@ -63,7 +63,7 @@ describe('a 400 for a missing field', () => {
 
 test('a person whose request ended in ERROR is held in a file, and is ordered once the row is released', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(1))
+  writePeopleFile(here.folder, createEmails(1))
   await here.type(run)
   here.intercept(async (request, ask) => {
     const answer = await ask(request)
@@ -73,18 +73,18 @@ test('a person whose request ended in ERROR is held in a file, and is ordered on
   })
   expect((await here.type('request list --refresh')).stdout).toContain('ERROR')
   here.intercept(undefined)
-  peopleFile(here.folder, emails(2), 'again.csv')
+  writePeopleFile(here.folder, createEmails(2), 'again.csv')
   const again = await here.type('batch run again.csv --package 102 --yes --json')
   expect([again.code, again.json()]).toMatchObject([10, { counts: { held: 1, accepted: 1 } }])
   const { batch_id } = again.json() as { batch_id: string }
   expect((await here.type(`batch release ${batch_id} --row 1`)).code).toBe(0)
   expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
-  expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
 })
 
 test('while a runner has the lease of the batch, no other process sends, decides, retries or cancels', async () => {
   const here = await session()
-  peopleFile(here.folder, ['a1+cut-before@example.com', ...emails(2, '-b')])
+  writePeopleFile(here.folder, ['a1+cut-before@example.com', ...createEmails(2, '-b')])
   const id = await startBatch(here)
   await here.clock.advance(20 * minute)
   const lines = [
@@ -106,7 +106,7 @@ test('while a runner has the lease of the batch, no other process sends, decides
   })
   await here.type(`batch resume ${id} --yes`)
   expect(refused).toEqual(lines.map((line) => [line, 10, true]))
-  expect(here.ordered()).toEqual(emails(2, '-b'))
+  expect(here.listOrderedEmails()).toEqual(createEmails(2, '-b'))
 })
 
 test('--allow-duplicate in a file: a person ordered on the same day is held, a person ordered 8 days ago is ordered', async () => {
@@ -123,12 +123,12 @@ test('--allow-duplicate in a file: a person ordered on the same day is held, a p
   write('both.csv', [row('ann'), row('zelda')])
   const outcome = await here.type('batch run both.csv --package 102 --yes --allow-duplicate --json')
   expect([outcome.code, outcome.json()]).toMatchObject([10, { counts: { accepted: 1, held: 1 } }])
-  expect(here.ordered()).toEqual(['ann@example.com', 'zelda@example.com', 'ann@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['ann@example.com', 'zelda@example.com', 'ann@example.com'])
 })
 
 test('a batch whose last row is in flight cannot be cancelled, because that row may become pending again', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(1))
+  writePeopleFile(here.folder, createEmails(1))
   let cancelled: { code: number; stderr: string } | undefined
   here.intercept(async (request, ask) => {
     if (isOrder(request) && cancelled === undefined) {

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102'
 
 test('a file is planned, confirmed and ordered row by row, and the results are in a file next to it', async () => {
-  const { type, cat, folder, ordered } = await session()
-  peopleFile(folder, emails(3))
+  const { type, cat, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
   const answers = [{ ask: /^Order 102 Identity check only for 3 people/, confirm: true }]
   expect(await type(run, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
@@ -34,7 +34,7 @@ test('a file is planned, confirmed and ordered row by row, and the results are i
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered()).toEqual(emails(3))
+  expect(listOrderedEmails()).toEqual(createEmails(3))
   expect(cat('people.results.csv')).toMatchInlineSnapshot(`
     $ cat people.results.csv
     first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
@@ -45,8 +45,8 @@ test('a file is planned, confirmed and ordered row by row, and the results are i
 })
 
 test('the same content under another file name is the same batch, and running it again orders no person', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
     2>
@@ -91,12 +91,12 @@ test('the same content under another file name is the same batch, and running it
     Next: refcheck report sync --output reports
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a file that another process starts during the confirmation is that process’s batch, whose result is printed', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   const prompter = new ScriptedPrompter([
     { ask: /^Order 102 Identity check only for 2 people/, confirm: true },
   ])
@@ -108,14 +108,14 @@ test('a file that another process starts during the confirmation is that process
   }
   const outcome = await here.run([...run.split(' '), '--json'], { prompter, clock: here.clock })
   expect([outcome.code, outcome.json()]).toEqual([0, first])
-  expect(here.ordered()).toEqual(emails(2))
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a file with one additional person orders that person; the others are duplicates', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   await type(`${run} --yes`)
-  peopleFile(folder, emails(3), 'more.csv')
+  writePeopleFile(folder, createEmails(3), 'more.csv')
   const more = await type('batch run more.csv --package 102 --yes --json')
   expect(more).toMatchInlineSnapshot(`
     $ refcheck batch run more.csv --package 102 --yes --json
@@ -184,14 +184,14 @@ test('a file with one additional person orders that person; the others are dupli
     3    4     accepted   a3@example.com  REQUEST_3
     exit 0
   `)
-  expect(ordered()).toEqual(emails(3))
+  expect(listOrderedEmails()).toEqual(createEmails(3))
 })
 
 test('a batch does not order people whom request create ordered, and a batch without new people sends nothing', async () => {
-  const { type, folder, ordered } = await session()
+  const { type, folder, listOrderedEmails } = await session()
   const person = '--first-name Ana --last-name Row1 --email A1@Example.com'
   await type(`request create --package 102 ${person} --phone '+61 400 000 001' --yes`)
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -268,12 +268,12 @@ test('a batch does not order people whom request create ordered, and a batch wit
     }
     exit 0
   `)
-  expect(ordered()).toEqual(['A1@Example.com', 'a2@example.com'])
+  expect(listOrderedEmails()).toEqual(['A1@Example.com', 'a2@example.com'])
 })
 
 test('a file with an invalid row is not ordered; --on-invalid skip leaves the row out', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, ['a1@example.com', 'not an address', 'a3@example.com'])
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, ['a1@example.com', 'not an address', 'a3@example.com'])
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     people.csv: 3 rows, 2 valid, 1 invalid
@@ -313,7 +313,7 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
     2> Error: people.csv: 1 of 3 rows is invalid
     exit 2
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
   expect(await type(`${run} --yes --on-invalid skip`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --on-invalid skip
     2>
@@ -347,11 +347,11 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
   `)
   const invalid = await type(`batch rows ${id} --state invalid`, { tty: true })
   expect(invalid.stdout).toMatch(/2 +3 +Ana Row2/)
-  expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])
+  expect(listOrderedEmails()).toEqual(['a1@example.com', 'a3@example.com'])
 })
 
 test('--dry-run shows the plan and sends nothing', async () => {
-  const { type, write, ordered } = await session()
+  const { type, write, listOrderedEmails } = await session()
   const rows = [
     'Ana,Row1,a1@example.com,+61400000001',
     'Ana,Row2,a2@example.com,+61400000002',
@@ -372,12 +372,12 @@ test('--dry-run shows the plan and sends nothing', async () => {
     No batches in this store. Start one with: refcheck batch run FILE
     exit 0
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })
 
 test('--quiet prints only the result', async () => {
   const { type, folder } = await session()
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   expect(await type(`${run} --yes --quiet --max 1`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet --max 1
     1 of 3 people in people.csv is ordered; 2 pending

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 async function readBatchId(type: Session['type']): Promise<string> {
@@ -14,7 +14,7 @@ async function readBatchId(type: Session['type']): Promise<string> {
 /** 0.1.0 never reported an order that a proxy had repeated. */
 test('a POST that a proxy repeated is reported as a possible second order, with both ids, until acknowledged', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   let posts = 0
   here.intercept(async (request, ask) => {
     if (request.method !== 'POST') return ask(request)
@@ -34,7 +34,7 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
     possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
     exit 0
   `)
-  const calls = here.calls().length
+  const calls = here.listCalls().length
   expect(await here.type('batch reconcile --json')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --json
     {
@@ -56,7 +56,7 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
     }
     exit 0
   `)
-  expect(here.calls()).toHaveLength(calls)
+  expect(here.listCalls()).toHaveLength(calls)
   expect(await here.type(`batch reconcile --acknowledge ${requests[0]}`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --acknowledge REQUEST_1
     Nothing to settle.
@@ -68,7 +68,7 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
 /** Sends one of two rows, whose POST a proxy repeats, and stores the event of the repeated request. */
 async function createRepeatedOrder() {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   let posts = 0
   here.intercept(async (request, ask) => {
     if (request.method !== 'POST') return ask(request)
@@ -131,7 +131,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
   /** Orders for Ana Row1 with another program after `before`, and writes the event of that request to a file. */
   async function orderElsewhere(before?: (here: Session) => Promise<void>) {
     const here = await session({ store })
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     await before?.(here)
     const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
     expect((await here.type(`request create --package 102 ${person} --yes`, otherStore)).code).toBe(0)
@@ -144,7 +144,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
   }
 
   test('holds a row for the same person and names the request; after the release the request is reported as a possible second order', async () => {
-    const { type, all, request_id, ordered } = await orderElsewhere()
+    const { type, all, request_id, listOrderedEmails } = await orderElsewhere()
     expect((await type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
     expect(await all(['batch plan people.csv --package 102', 'batch run people.csv --package 102 --yes']))
       .toMatchInlineSnapshot(`
@@ -225,7 +225,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
         2> That request is the order of Ana Row1 (line 2): refcheck batch cancel BATCH_1 --row 1
         exit 10
       `)
-    expect(ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+    expect(listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
     const id = await readBatchId(type)
     expect(
       await all([
@@ -298,13 +298,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
       possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
       exit 0
     `)
-    expect(ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
+    expect(listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
     await type(`batch reconcile --acknowledge ${request_id}`)
     expect((await type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
   })
 
   test('holds a single order of its person and of a similar person; flags order them nevertheless', async () => {
-    const { all, ordered } = await orderElsewhere()
+    const { all, listOrderedEmails } = await orderElsewhere()
     const similar = person.replace('Ana', 'Anna').replace('a1@', 'anna@')
     expect(
       await all([
@@ -343,7 +343,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
       2> To order it all the same, add --allow-similar.
       exit 2
     `)
-    expect(ordered()).toEqual(['a1@example.com'])
+    expect(listOrderedEmails()).toEqual(['a1@example.com'])
     expect(
       await all([
         `request create --package 102 ${person} --yes --allow-duplicate`,
@@ -360,11 +360,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
       2> Follow it with: refcheck request wait REQUEST_3
       exit 0
     `)
-    expect(ordered()).toHaveLength(3)
+    expect(listOrderedEmails()).toHaveLength(3)
   })
 
   test('and is read after the batch was added holds a row of its person when the row is about to be sent', async () => {
-    const { type, all, ordered } = await orderElsewhere(async (here) => {
+    const { type, all, listOrderedEmails } = await orderElsewhere(async (here) => {
       const [header, first, second] = here.read('people.csv').split('\n')
       here.write('people.csv', [header, second, first, ''].join('\n'))
       await here.type('batch run people.csv --package 102 --yes --max 1')
@@ -394,6 +394,6 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
         2> That request is the order of Ana Row1 (line 3): refcheck batch cancel BATCH_1 --row 2
         exit 10
       `)
-    expect(ordered()).toEqual(['a2@example.com', 'a1@example.com'])
+    expect(listOrderedEmails()).toEqual(['a2@example.com', 'a1@example.com'])
   })
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
 /** Creates a batch of four rows, and sends two of them. Returns its id. */
 async function createHalfSentBatch({ type, folder }: Session): Promise<string> {
-  peopleFile(folder, emails(4))
+  writePeopleFile(folder, createEmails(4))
   return ((await type(`${run} --max 2 --json`)).json() as { batch_id: string }).batch_id
 }
 
@@ -212,13 +212,13 @@ test('batch cancel cancels the rows that were not sent, and resume does not send
       2> To order Ana Row3 (line 4), Ana Row4 (line 5) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       exit 10
     `)
-  expect(here.ordered()).toEqual(emails(2))
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('batch run reports rows that were cancelled before they were sent, and batch export writes them to a file', async () => {
-  const { type, folder, sandbox, ordered } = await session()
+  const { type, folder, sandbox, listOrderedEmails } = await session()
   sandbox.setCredits(0)
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
   await type(`batch cancel ${id} --yes`)
   sandbox.setCredits(null)
@@ -263,14 +263,14 @@ test('batch run reports rows that were cancelled before they were sent, and batc
     Next: refcheck request wait --batch BATCH_2
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('batch retry queues rejected rows, and batch resume sends them', async () => {
-  const { type, folder, sandbox, ordered } = await session()
+  const { type, folder, sandbox, listOrderedEmails } = await session()
   const message = 'recipient.email: is not accepted today'
   sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 400, when: 'before', message } })
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -331,12 +331,12 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered().sort()).toEqual(emails(2))
+  expect(listOrderedEmails().sort()).toEqual(createEmails(2))
 })
 
 test('batch retry refuses rows that were not rejected, such as a row with an unknown outcome', async () => {
   const { type, all, folder } = await session()
-  peopleFile(folder, ['a1@example.com', 'a2+cut-after@example.com'])
+  writePeopleFile(folder, ['a1@example.com', 'a2+cut-after@example.com'])
   const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
   expect(await all(['1', '2', '3'].map((row) => `batch retry ${id} --row ${row}`))).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1 --row 1

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102'
 
 test('--max stops after that number of orders, and the same command continues the batch', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(5))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(5))
   expect(await type(`${run} --yes --max 2`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --max 2
     2>
@@ -29,7 +29,7 @@ test('--max stops after that number of orders, and the same command continues th
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 5 accepted, 3 rows are left to send.
@@ -48,12 +48,12 @@ test('--max stops after that number of orders, and the same command continues th
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered()).toEqual(emails(5))
+  expect(listOrderedEmails()).toEqual(createEmails(5))
 })
 
 test('a no at the confirmation sends nothing, and without a terminal --yes is required', async () => {
-  const { type, folder, calls } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, listCalls } = await session()
+  writePeopleFile(folder, createEmails(2))
   const answers = [{ ask: /^Order .* for 2 people/, confirm: false }]
   expect(await type(run, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
@@ -77,12 +77,12 @@ test('a no at the confirmation sends nothing, and without a terminal --yes is re
     2> Nothing was done. Run it again with --yes to skip the confirmation.
     exit 2
   `)
-  expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
+  expect(listCalls()).not.toContainEqual(expect.stringContaining('POST'))
 })
 
 test('a batch that another user continues reports this', async () => {
   const { type, folder } = await session()
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   await type(`${run} --yes --max 1`)
   const env = { REFCHECK_USER_EMAIL: 'mia.member@example.com' }
   expect(await type(`${run} --yes --max 1`, { env })).toMatchInlineSnapshot(`
@@ -111,8 +111,8 @@ test('a batch that another user continues reports this', async () => {
 })
 
 test('Ctrl-C finishes the row in flight and reports what is left, and the same command continues the batch', async () => {
-  const { type, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(5))
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(5))
   let stop = new AbortController()
   let created = 2
   const fetch = sandbox.fetch.bind(sandbox)
@@ -185,5 +185,5 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
     exit 130
   `)
   expect((await type(`${run} --yes`)).code).toBe(0)
-  expect(ordered()).toEqual(emails(5))
+  expect(listOrderedEmails()).toEqual(createEmails(5))
 })

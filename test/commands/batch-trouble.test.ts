@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
@@ -10,8 +10,8 @@ const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
 test('a row whose answer is lost is unknown, the other rows are sent, and another run sends no row twice', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, ['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, ['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -66,7 +66,7 @@ test('a row whose answer is lost is unknown, the other rows are sent, and anothe
     2> Error: 1 row may or may not have been ordered
     exit 8
   `)
-  expect(ordered()).toEqual(['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
+  expect(listOrderedEmails()).toEqual(['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
 })
 
 test.each([
@@ -76,18 +76,18 @@ test.each([
   ['+502-html', 1],
   ['+no-id', 1],
 ])('%s makes the row unknown, whether the request was created or not', async (tag, createdCount) => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`, 'a3@example.com'])
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, ['a1@example.com', `a2${tag}@example.com`, 'a3@example.com'])
   for (const _ of [1, 2]) {
     const outcome = await type(`${run} --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([8, { counts: { accepted: 2, unknown: 1 } }])
-    expect(ordered()).toHaveLength(2 + createdCount)
+    expect(listOrderedEmails()).toHaveLength(2 + createdCount)
   }
 })
 
 test('a throttled row is sent after the time that the answer states', async () => {
-  const { type, folder, sandbox, clock, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, sandbox, clock, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '7' } as const
   sandbox.inject({ on: 'POST *', fault })
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -112,12 +112,12 @@ test('a throttled row is sent after the time that the answer states', async () =
     exit 0
   `)
   expect(clock.sleeps).toContain(7000)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('without credits the run halts, the rows stay pending, and the batch continues once there are credits', async () => {
-  const { type, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(4))
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(4))
   sandbox.setCredits(2)
   const halted = await type(run)
   expect(halted).toMatchInlineSnapshot(`
@@ -185,12 +185,12 @@ test('without credits the run halts, the rows stay pending, and the batch contin
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered()).toEqual(emails(4))
+  expect(listOrderedEmails()).toEqual(createEmails(4))
 })
 
 test('the run halts if the trial is over or the key was replaced', async () => {
-  const { type, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(4))
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(4))
   await type(`${run} --max 1`)
   sandbox.makePermanentChange('expire-trial')
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -242,12 +242,12 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     BATCH_1                               people.csv  2026-11-20  1 of 4   0         halted
     exit 0
   `)
-  expect(ordered()).toEqual(emails(1))
+  expect(listOrderedEmails()).toEqual(createEmails(1))
 })
 
 test('if the package is replaced, the run halts and names the successor and the fields that the file lacks', async () => {
-  const { type, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(3))
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
   await type(`${run} --max 1`)
   sandbox.replacePackage(102)
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -271,12 +271,12 @@ test('if the package is replaced, the run halts and names the successor and the 
     2> Then resume with: refcheck batch resume BATCH_1
     exit 5
   `)
-  expect(ordered()).toEqual(emails(1))
+  expect(listOrderedEmails()).toEqual(createEmails(1))
 })
 
 test('for a package that is not ACTIVE from the start no batch is added', async () => {
-  const { type, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   sandbox.replacePackage(102)
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
@@ -316,12 +316,12 @@ test('for a package that is not ACTIVE from the start no batch is added', async 
     exit 5
   `)
   expect((await type('batch list --json')).json()).toEqual([])
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })
 
 test('if the package is gone and the reason cannot be read, the run still halts with its summary', async () => {
   const { type, folder, sandbox } = await session()
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   await type(`${run} --max 1`)
   sandbox.replacePackage(102)
   sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })

@@ -6,7 +6,7 @@ const header = 'first_name,last_name,email,phone'
 const validate = 'batch validate people.csv --package 102'
 
 test('batch validate reports row, column, value and problem of invalid cells, and sends nothing', async () => {
-  const { type, write, calls } = await session()
+  const { type, write, listCalls } = await session()
   write('people.csv', `${header}\nAna,Silva,ana@example.com,+61400000001\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
@@ -96,7 +96,7 @@ test('batch validate reports row, column, value and problem of invalid cells, an
     2> Error: people.csv: 1 of 2 rows is invalid
     exit 2
   `)
-  expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
+  expect(listCalls()).not.toContainEqual(expect.stringContaining('POST'))
 })
 
 test('batch validate reads rows from stdin, as JSON Lines and as JSON', async () => {

@@ -11,7 +11,7 @@ import { session } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
 test('completion explains how to install it, and prints the script of each shell', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   expect(await type('completion')).toMatchInlineSnapshot(`
     $ refcheck completion
     Run these lines once, for your shell, and open a new terminal:
@@ -49,7 +49,7 @@ test('completion explains how to install it, and prints the script of each shell
 })
 
 test('the script for PowerShell has this text (no test runs it)', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   expect((await type('completion powershell')).stdout).toMatchInlineSnapshot(`
     "# PowerShell completion for refcheck
     Register-ArgumentCompleter -Native -CommandName refcheck -ScriptBlock {
@@ -74,7 +74,7 @@ test('the script for PowerShell has this text (no test runs it)', async () => {
 })
 
 test('completion offers ids from the store and the cache, calls no service and creates no file', async () => {
-  const { type, calls } = await session()
+  const { type, listCalls } = await session()
   const complete = (line: string, current = '') => [
     'complete',
     `--current=${current}`,
@@ -87,7 +87,7 @@ test('completion offers ids from the store and the cache, calls no service and c
   `)
   await type('packages list')
   await type(orderArguments('Priya'))
-  const before = calls().length
+  const before = listCalls().length
   expect(await type(complete('schema show'))).toMatchInlineSnapshot(`
     $ refcheck complete --current= -- schema show
     101	Standard employment screen
@@ -113,7 +113,7 @@ test('completion offers ids from the store and the cache, calls no service and c
     $ refcheck complete --current=zzz -- request get
     exit 0
   `)
-  expect(calls()).toHaveLength(before)
+  expect(listCalls()).toHaveLength(before)
 })
 
 test('completion offers the packages of an earlier packages list', async () => {

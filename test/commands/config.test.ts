@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { session } from '../harness/session.ts'
 
 test('config set, get, list and unset change and show settings', async () => {
-  const { all, type } = await session({ newcomer: true })
+  const { all, type } = await session({ isLoggedOut: true })
   expect(
     await all([
       'config set package 12',
@@ -130,7 +130,7 @@ test('config set, get, list and unset change and show settings', async () => {
 })
 
 test('invalid settings and values are refused with exit 2 and a hint', async () => {
-  const { all } = await session({ newcomer: true })
+  const { all } = await session({ isLoggedOut: true })
   expect(
     await all([
       'config set package abc',
@@ -198,7 +198,7 @@ test('invalid settings and values are refused with exit 2 and a hint', async () 
 })
 
 test('the webhook secret is read from stdin or the prompt, is refused on the command line, and is stored with the key', async () => {
-  const { type, sandbox, url } = await session({ newcomer: true })
+  const { type, sandbox, url } = await session({ isLoggedOut: true })
   const login = ['auth', 'login', '--base-url', url, '--email', 'olive.owner@example.com', '--with-key']
   await type(login, { stdin: sandbox.credentials.apiKey })
   expect(await type('config set webhook-secret', { stdin: 'a secret\n' })).toMatchInlineSnapshot(`

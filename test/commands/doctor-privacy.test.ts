@@ -67,7 +67,7 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
         `Error: cannot order with the store "${file}": it belongs to another user of this machine\nNothing was sent. `,
       ),
     ])
-    expect(here.ordered()).toEqual(['priya@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['priya@example.com'])
   },
 )
 
@@ -93,5 +93,5 @@ test('doctor fails for a store that was closed without its log; store check open
     exit 0
   `)
   expect((await here.type(orderArguments('Marcus'))).code).toBe(0)
-  expect(here.ordered()).toEqual(['priya@example.com', 'marcus@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com', 'marcus@example.com'])
 })

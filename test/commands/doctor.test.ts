@@ -32,7 +32,7 @@ test('if all checks pass, doctor prints one line per check and exits with 0', as
 })
 
 test('without a login, doctor names the first command to run, and creates no files', async () => {
-  const { type, folder } = await doctorSession({ newcomer: true })
+  const { type, folder } = await doctorSession({ isLoggedOut: true })
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
     ok    node          NODE

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
@@ -28,7 +28,7 @@ const header = 'first_name,last_name,email,phone'
 describe('a results file of another store next to the input', () => {
   test('each person who was ordered according to the results file is a duplicate, with the request id of the results file', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(3))
+    writePeopleFile(here.folder, createEmails(3))
     await here.type(run)
     expect(await here.type(run, { exported: colleague(here).env })).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
@@ -42,12 +42,12 @@ describe('a results file of another store next to the input', () => {
           Ana Row3 (line 4): ordered, by line 4 of people.results.csv
       exit 0
     `)
-    expect(here.ordered()).toEqual(emails(3))
+    expect(here.listOrderedEmails()).toEqual(createEmails(3))
   })
 
   test('a row that was added at any position is ordered, and the results have the request ids of the other rows', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     await here.type(run)
     here.write(
       'people.csv',
@@ -79,7 +79,7 @@ describe('a results file of another store next to the input', () => {
       Next: refcheck request wait --batch BATCH_2
       exit 0
     `)
-    expect(here.ordered()).toEqual([...emails(2), 'new@example.com'])
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'new@example.com'])
     expect(here.cat('people.results-2.csv')).toMatchInlineSnapshot(`
       $ cat people.results-2.csv
       first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
@@ -91,7 +91,7 @@ describe('a results file of another store next to the input', () => {
 
   test('rows that are pending in the results file are held, and are ordered once a user releases them', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(3))
+    writePeopleFile(here.folder, createEmails(3))
     await here.type(`${run} --max 1`)
     const other = colleague(here)
     const held = await here.type(`${run} --json`, other)
@@ -142,12 +142,12 @@ describe('a results file of another store next to the input', () => {
       2> Leave Ana Row3 (line 4) out: refcheck batch cancel BATCH_2 --row 3
       exit 10
     `)
-    expect(here.ordered()).toEqual(emails(2))
+    expect(here.listOrderedEmails()).toEqual(createEmails(2))
   })
 
   test('a person in another spelling is held', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(1))
+    writePeopleFile(here.folder, createEmails(1))
     await here.type(run)
     here.write('people.csv', `${header}\nAnna,Row1,a1@example.com,+61400000009\n`)
     const { code, stderr } = await here.type(run, colleague(here))
@@ -155,14 +155,14 @@ describe('a results file of another store next to the input', () => {
       10,
       expect.stringContaining('the same e-mail as line 2 of people.results.csv'),
     ])
-    expect(here.ordered()).toHaveLength(1)
+    expect(here.listOrderedEmails()).toHaveLength(1)
   })
 
   test('other people in the same rows (last year’s file as a template) are ordered, and that is reported', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     await here.type(run)
-    peopleFile(here.folder, ['new1@example.com', 'new2@example.com'])
+    writePeopleFile(here.folder, ['new1@example.com', 'new2@example.com'])
     const { code, stderr } = await here.type(run, colleague(here))
     expect([code, stderr]).toEqual([
       0,
@@ -170,14 +170,14 @@ describe('a results file of another store next to the input', () => {
         'people.results.csv: 2 rows name another person than this file, and were ignored.',
       ),
     ])
-    expect(here.ordered()).toHaveLength(4)
+    expect(here.listOrderedEmails()).toHaveLength(4)
   })
 
   test.each([['run'], ['plan']])(
     'batch %s compares the rows with the results file, unless --ignore-results is given',
     async (verb) => {
       const here = await session()
-      peopleFile(here.folder, emails(2))
+      writePeopleFile(here.folder, createEmails(2))
       await here.type(run)
       const flags = verb === 'run' ? '--dry-run --json' : '--json'
       const other = colleague(here)
@@ -189,13 +189,13 @@ describe('a results file of another store next to the input', () => {
       expect([compared.code, ignored.code]).toEqual([0, 0])
       expect(existsSync(join(here.folder, 'people.results-2.csv'))).toBe(false)
       expect((await here.type(`${run} --ignore-results`, other)).code).toBe(0)
-      expect(here.ordered()).toHaveLength(4)
+      expect(here.listOrderedEmails()).toHaveLength(4)
     },
   )
 
   test('rows that a results file made duplicates are ordered by another run with --ignore-results', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(1))
+    writePeopleFile(here.folder, createEmails(1))
     await here.type(run)
     const other = colleague(here)
     here.write(
@@ -204,12 +204,12 @@ describe('a results file of another store next to the input', () => {
     )
     expect((await here.type(run, other)).code).toBe(0)
     expect((await here.type(`${run} --ignore-results`, other)).code).toBe(0)
-    expect(here.ordered()).toEqual(['a1@example.com', 'bo@example.com', 'a1@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'bo@example.com', 'a1@example.com'])
   })
 
   test('rejected rows of the results file do not prevent an order', async () => {
     const here = await session()
-    peopleFile(here.folder, ['a1+reject@example.com'])
+    writePeopleFile(here.folder, ['a1+reject@example.com'])
     here.intercept((request, ask) =>
       request.method === 'POST'
         ? Response.json(
@@ -232,10 +232,10 @@ describe('a results file of another store next to the input', () => {
 describe.each(['csv', 'xlsx', 'json'])('a results file as %s that is used as the input', (format) => {
   test('of another store orders no person again', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     await here.type(`${run} --results sent.${format}`)
     const again = await here.type(`batch run sent.${format} --package 102 --yes --json`, colleague(here))
-    expect([again.code, here.ordered()]).toEqual([0, emails(2)])
+    expect([again.code, here.listOrderedEmails()]).toEqual([0, createEmails(2)])
     const [id] = here.sandbox.requests().map(({ request_id }) => request_id)
     expect(again.json()).toMatchObject({ counts: { duplicate: 2 } })
     expect(again.stderr + again.stdout).not.toBe(id)
@@ -248,7 +248,7 @@ describe('a results file whose rows count only under conditions', () => {
   /** Orders one row, and changes the results file. */
   async function sessionWithChangedResults(change: (text: string) => string): Promise<Session> {
     const here = await session()
-    peopleFile(here.folder, emails(1))
+    writePeopleFile(here.folder, createEmails(1))
     await here.type(run)
     here.write('people.results.csv', change(here.read('people.results.csv')))
     return here
@@ -267,30 +267,30 @@ describe('a results file whose rows count only under conditions', () => {
     const here = await sessionWithChangedResults((text) => text)
     const original = here.read('people.results.csv')
     expect((await here.type(run, colleague(here))).code).toBe(0)
-    expect(here.ordered()).toHaveLength(1)
+    expect(here.listOrderedEmails()).toHaveLength(1)
     here.write('people.results.csv', change(original))
     expect((await here.type(run, colleague(here))).code).toBe(0)
-    expect(here.ordered()).toHaveLength(2)
+    expect(here.listOrderedEmails()).toHaveLength(2)
   })
 
   test('of another account does not prevent the orders of this account', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(1))
+    writePeopleFile(here.folder, createEmails(1))
     await here.type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })
     const other = colleague(here).env
     expect((await here.type(run, { env: { ...other, REFCHECK_ACCOUNT: 'beta' } })).code).toBe(0)
-    expect(here.ordered()).toHaveLength(2)
+    expect(here.listOrderedEmails()).toHaveLength(2)
   })
 
   test('of the package that this package replaces makes the rows held', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(1))
+    writePeopleFile(here.folder, createEmails(1))
     await here.type(run)
     const successor = here.sandbox.replacePackage(102)
     here.write('people.csv', `${header},consent.consent_method\nAna,Row1,a1@example.com,+61400000001,email\n`)
     const held = await here.type(`batch run people.csv --package ${successor} --yes --json`, colleague(here))
     expect([held.code, held.json()]).toMatchObject([10, { counts: { held: 1 } }])
-    expect(here.ordered()).toHaveLength(1)
+    expect(here.listOrderedEmails()).toHaveLength(1)
   })
 
   const createOldResults = (id: string, person = 'Ana,Row1,a1@example.com,+61400000001') =>
@@ -306,41 +306,41 @@ describe('a results file whose rows count only under conditions', () => {
     'an id without digests, as 0.1.0 wrote it, is read once: %s',
     async (_what, currentPerson, code, orders) => {
       const here = await session()
-      peopleFile(here.folder, emails(1))
+      writePeopleFile(here.folder, createEmails(1))
       await here.type(run)
       const [request] = here.sandbox.requests()
       here.write('people.results.csv', createOldResults(request?.request_id ?? '', currentPerson))
       here.write('people.csv', `${header}\n${currentPerson}\n`)
-      const before = here.calls().length
+      const before = here.listCalls().length
       expect((await here.type(run, colleague(here))).code).toBe(code)
       expect(
         here
-          .calls()
+          .listCalls()
           .slice(before)
           .filter((call) => call.startsWith('GET /v1/requests/')),
       ).toHaveLength(1)
-      expect(here.ordered()).toHaveLength(orders)
+      expect(here.listOrderedEmails()).toHaveLength(orders)
     },
   )
 
   test('a row with an id without digests that cannot be read is held, and the reason is reported', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(1))
+    writePeopleFile(here.folder, createEmails(1))
     here.write('people.results.csv', createOldResults('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))
     const { code, stderr } = await here.type(run)
     expect([code, stderr]).toEqual([
       10,
       expect.stringContaining('a results file has a request of it that cannot be read'),
     ])
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
   })
 
   test('of the same store is overridden by the store: rows that were cancelled later are ordered', async () => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     const first = await here.type(`${run} --max 1 --json`)
     await here.type(`batch cancel ${(first.json() as { batch_id: string }).batch_id} --yes`)
     const again = await here.type('batch run people.results.csv --package 102 --yes')
-    expect([again.code, here.ordered()]).toEqual([0, emails(2)])
+    expect([again.code, here.listOrderedEmails()]).toEqual([0, createEmails(2)])
   })
 })

@@ -84,7 +84,7 @@ test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [na
     expect(doctor.code).toBe(1)
     expect(doctor.stdout).toMatch(/^fail {2}privacy {7}cannot use the folder ".*\/given": other users /m)
     expect([readMode(folder), readdirSync(folder)]).toEqual([mode, []])
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
   },
 )
 
@@ -108,7 +108,7 @@ test.each(isRoot ? variables : [])('%s of another account is refused and not cha
   expect(doctor.stdout).toMatch(/^fail {2}writing {7}.*belongs to another user/m)
   expect(doctor.stdout).toMatch(/^fail {2}privacy {7}.*belongs to another user/m)
   expect([readMode(folder), readdirSync(folder)]).toEqual([0o755, []])
-  expect(here.ordered()).toEqual([])
+  expect(here.listOrderedEmails()).toEqual([])
 })
 
 test('new folders and their new parents can be read only by this account', async () => {
@@ -134,7 +134,7 @@ test.each(variables)(
           `Nothing was sent. Set it with: export ${name}=${join(here.folder, 'data')}\n`,
       })
     }
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
   },
 )
 
@@ -162,7 +162,7 @@ test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
       })
     }
     expect(readdirSync(ownFolder)).toEqual([])
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
     // Below a folder of root it is used, also if that folder is sticky, as /tmp is.
     for (const mode of [0o1777, 0o755]) {
       chownSync(folder, 0, 0)

@@ -9,7 +9,7 @@ const people = `${header}\n${ana}\nAnna,Mueller,anna.m@example.com,+491512345678
 const samePersonQuestion = 'Is this one person?'
 
 test('a run asks about a held row at its end, and orders it after the answer', async () => {
-  const { type, write, ordered } = await session()
+  const { type, write, listOrderedEmails } = await session()
   write('people.csv', people)
   const answers = [{ ask: samePersonQuestion, choose: 'Two people: order Anna Mueller (anna.m@example.com)' }]
   expect(await type(`${run} --yes`, { answers })).toMatchInlineSnapshot(`
@@ -42,13 +42,13 @@ test('a run asks about a held row at its end, and orders it after the answer', a
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
-  expect(ordered()).toEqual(['anna.mueller@example.com', 'ben@example.com', 'anna.m@example.com'])
+  expect(listOrderedEmails()).toEqual(['anna.mueller@example.com', 'ben@example.com', 'anna.m@example.com'])
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
   'a row of the same person is left out, and batch release asks again about a row to decide later (%s)',
   async (store) => {
-    const { type, write, ordered } = await session({ store })
+    const { type, write, listOrderedEmails } = await session({ store })
     write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
     const answers = [
       {
@@ -73,16 +73,16 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       0,
       expect.stringContaining('Released 1 row. Order with: refcheck batch resume '),
     ])
-    expect(ordered()).toHaveLength(2)
+    expect(listOrderedEmails()).toHaveLength(2)
     expect((await type(`batch resume ${id} --yes`, { answers: [] })).stdout).toMatch(
       /^✔ 3 of 4 people .*; left out: Anna Mueller \(line 3\)$/m,
     )
-    expect(ordered()).toContain('ben@example.com')
+    expect(listOrderedEmails()).toContain('ben@example.com')
   },
 )
 
 test('Ctrl-C at a question orders nothing more, and earlier answers are recorded', async () => {
-  const { type, write, ordered } = await session()
+  const { type, write, listOrderedEmails } = await session()
   write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
   const answers = [
     { ask: samePersonQuestion, choose: /^The same person/ },
@@ -93,7 +93,7 @@ test('Ctrl-C at a question orders nothing more, and earlier answers are recorded
     130,
     expect.stringContaining('Stopped; the answers given before are recorded\n'),
   ])
-  expect(ordered()).toHaveLength(2)
+  expect(listOrderedEmails()).toHaveLength(2)
   expect((await type(`${run} --json`)).json()).toMatchObject({
     counts: { held: 1, cancelled: 1, accepted: 2 },
   })

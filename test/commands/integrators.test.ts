@@ -42,7 +42,7 @@ test('with an invalid --jq expression nothing is ordered', async () => {
     2> Nothing was done. Quote the expression, as in: --jq '.[].request_id'
     exit 2
   `)
-  expect(here.ordered()).toEqual([])
+  expect(here.listOrderedEmails()).toEqual([])
 })
 
 test('if --jq fails for the result of an order, the exit code is 2 and the result is still printed', async () => {
@@ -58,7 +58,7 @@ test('if --jq fails for the result of an order, the exit code is 2 and the resul
     2> }
     exit 2
   `)
-  expect(here.ordered()).toEqual(['priya@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['priya@example.com'])
 })
 
 test('if a command fails, --jq filters its result, the error is on stderr, and without a result stdout is empty', async () => {
@@ -250,7 +250,7 @@ test('api refuses other methods than GET, paths outside /v1, and signed tokens',
     2> Give the whole URL on stdin: refcheck report download --url -
     exit 2
   `)
-  expect(here.calls()).toEqual([])
+  expect(here.listCalls()).toEqual([])
 })
 
 test('api GET masks signed tokens, and an API key that the service repeats', async () => {

@@ -6,7 +6,7 @@ import { session } from '../harness/session.ts'
 // are the commands whose other tests read only the text output.
 
 test('commands for profiles and settings print JSON as described', async () => {
-  const { type, url, sandbox } = await session({ newcomer: true })
+  const { type, url, sandbox } = await session({ isLoggedOut: true })
   const login = [
     'auth',
     'login',

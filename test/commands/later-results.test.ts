@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /* src/docs/ordering.md, section 4, "Results files": a row is compared with the current state of the row of the results file. */
@@ -12,7 +12,7 @@ const run = 'batch run people.csv --package 102 --yes'
 /** Adds a batch of three rows, of which none is sent, with a results file of another name. */
 async function addUnsentBatch() {
   const here = await session()
-  peopleFile(here.folder, emails(3))
+  writePeopleFile(here.folder, createEmails(3))
   here.sandbox.setCredits(0)
   const { batch_id } = (await here.type(`${run} --results mine.csv --json`)).json() as { batch_id: string }
   here.sandbox.setCredits(null)
@@ -34,9 +34,9 @@ test.each([['run'], ['resume']])(
   async (verb) => {
     const { here, batch_id, other } = await addUnsentBatch()
     expect((await here.type(`${run} --max 2`, other)).code).toBe(10)
-    expect(here.ordered()).toEqual(emails(2))
+    expect(here.listOrderedEmails()).toEqual(createEmails(2))
     const again = await here.type(verb === 'run' ? run : `batch resume ${batch_id} --yes`)
-    expect([again.code, here.ordered()]).toEqual([10, emails(2)])
+    expect([again.code, here.listOrderedEmails()]).toEqual([10, createEmails(2)])
     expect(await readStates(here, batch_id)).toEqual(['duplicate', 'duplicate', 'held'])
     expect(again.stderr).toContain(`refcheck batch rows ${batch_id} --state held`)
   },
@@ -49,8 +49,8 @@ test('a released row is not sent if the results file shows later that it was ord
   expect((await here.type(`batch release ${batch_id} --row 3`)).code).toBe(0)
   expect((await here.type(run, other)).code).toBe(0)
   expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
-  expect([here.ordered(), await readStates(here, batch_id)]).toEqual([
-    emails(3),
+  expect([here.listOrderedEmails(), await readStates(here, batch_id)]).toEqual([
+    createEmails(3),
     ['duplicate', 'duplicate', 'duplicate'],
   ])
 })
@@ -61,7 +61,7 @@ test('a release of a row that is pending in the results file is still valid when
   await here.type(run)
   await here.type(`batch release ${batch_id} --row 3`)
   await here.type(`batch resume ${batch_id} --yes`)
-  expect(here.ordered()).toEqual(emails(3))
+  expect(here.listOrderedEmails()).toEqual(createEmails(3))
 })
 
 test('batch resume uses the --ignore-results of the run', async () => {
@@ -69,7 +69,7 @@ test('batch resume uses the --ignore-results of the run', async () => {
   await here.type(`${run} --max 1`, other)
   expect((await here.type(`${run} --ignore-results --max 1`)).code).toBe(10)
   expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
-  expect(here.ordered()).toEqual(['a1@example.com', ...emails(3)])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com', ...createEmails(3)])
 })
 
 test('a dry run of a file of an existing batch uses the current content of the results file next to it', async () => {
@@ -77,12 +77,12 @@ test('a dry run of a file of an existing batch uses the current content of the r
   await here.type(`${run} --max 2`, other)
   const dryRun = await here.type(`${run} --dry-run --json`)
   expect(dryRun.json()).toMatchObject({ batch_id, counts: { pending: 0, duplicate: 2, held: 1 } })
-  expect(here.ordered()).toEqual(emails(2))
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a row that is sent again by a person’s decision is first compared with the results file next to the input', async () => {
   const here = await session()
-  peopleFile(here.folder, ['a1+cut-before@example.com'])
+  writePeopleFile(here.folder, ['a1+cut-before@example.com'])
   const { batch_id } = (await here.type(`${run} --results mine.csv --json`)).json() as { batch_id: string }
   here.write(
     'other.csv',
@@ -99,7 +99,7 @@ test('a row that is sent again by a person’s decision is first compared with t
 
 test('a request id in the input file that could not be read is read again in the next run', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(1))
+  writePeopleFile(here.folder, createEmails(1))
   await here.type(run)
   const [request] = here.sandbox.requests()
   const id = request?.request_id ?? ''
@@ -113,12 +113,12 @@ test('a request id in the input file that could not be read is read again in the
   const again = 'batch run old.csv --package 102 --yes --json'
   expect((await here.type(again, other)).json()).toMatchObject({ counts: { held: 1 } })
   expect((await here.type(again, other)).json()).toMatchObject({ counts: { duplicate: 1 } })
-  expect(here.ordered()).toEqual(emails(1))
+  expect(here.listOrderedEmails()).toEqual(createEmails(1))
 })
 
 test('two stores that choose the same results file name at the same time write two files', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(1))
+  writePeopleFile(here.folder, createEmails(1))
   let hasColleagueRun = false
   here.intercept(async (request, ask) => {
     if (request.method === 'POST' && !hasColleagueRun) {

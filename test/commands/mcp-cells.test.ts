@@ -361,7 +361,7 @@ test('no cell reaches an agent from ordered, duplicate, held and refused rows', 
   here.write('again.csv', toCsv([header, ...people.map((row) => [...row].reverse()), ...people, ...others]))
   await here.type('batch run people.csv --package 102 --yes')
   await here.type('batch run again.csv --package 102 --yes --on-invalid skip')
-  expect(here.ordered()).toHaveLength(names.length)
+  expect(here.listOrderedEmails()).toHaveLength(names.length)
   const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock })
   const batches = (await agent.call('list_batches')).data as { batch_id: string }[]
   expect(batches).toHaveLength(2)

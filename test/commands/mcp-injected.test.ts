@@ -102,7 +102,7 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
   here.write('secret.csv', `${header}Canary,Secret,canary.secret@example.com,+61400000009\n`)
   await here.type(['config', 'set', 'package', '102'])
   here.write('cells.csv', `${header}${rows.join('\n')}\n`)
-  const before = here.ordered()
+  const before = here.listOrderedEmails()
 
   for (const flags of [[], ['--allow-personal-data']]) {
     const agent = await connectAgent(here, ['--files', '.', ...flags], {
@@ -144,7 +144,7 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
     expect(client.actions.length).toBeGreaterThan(15)
     expect(client.actions.some((action) => /^\$ refcheck approve [B-X]{4}-/.test(action))).toBe(true)
     expect(client.actions.some((action) => action.startsWith('plan_people'))).toBe(true)
-    expect(here.ordered()).toEqual(before)
+    expect(here.listOrderedEmails()).toEqual(before)
     for (const secret of [apiKey, webhookSecret, /[?&]t=[\w-]/, 'root:x:0', 'canary.secret'])
       expect(all).not.toMatch(secret)
     const isOpen = flags.length > 0

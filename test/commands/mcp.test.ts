@@ -107,11 +107,11 @@ test('every tool, resource and prompt follows the protocol, and every result fit
   const prompt = await agent.client.getPrompt({ name: 'order_for_file', arguments: { file: 'people.csv' } })
   expect(isSpecType.GetPromptResult(prompt)).toBe(true)
   expect((await agent.close()).code).toBe(0)
-  expect(here.ordered()).toEqual(['mei@example.com', 'a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['mei@example.com', 'a1@example.com'])
 })
 
 test('a plan has the command with which a person approves it, and is ordered after the approval', async () => {
-  const { agent, type, ordered } = await startAgent()
+  const { agent, type, listOrderedEmails } = await startAgent()
   const { data, isError } = await agent.call('plan_order', { body: priya })
   const { code, ...plan } = data as { code: string }
   expect([isError, plan]).toEqual([
@@ -141,7 +141,7 @@ test('a plan has the command with which a person approves it, and is ordered aft
     request_id: approved.request_id,
   })
   expect((await type(`approve ${code}`, { tty: true })).code).toBe(2)
-  expect(ordered()).toEqual(['priya@example.com'])
+  expect(listOrderedEmails()).toEqual(['priya@example.com'])
   // A person who was ordered, and an invalid order, cannot be planned.
   const again = await agent.call('plan_order', { body: priya })
   expect([again.isError, again.data]).toMatchObject([true, { error: { code: 'duplicate', match: 'exact' } }])
@@ -216,13 +216,13 @@ test('an agent receives only those names of checks that the packages of the acco
       Object.assign(check, { check_name: text, partner_name: text, type: text })
     return Response.json(body)
   })
-  const calls = here.calls().length
+  const calls = here.listCalls().length
   await read()
   expect(agent.received().slice(receivedLength)).not.toMatch(/Zoraidax|1931|Street/)
   // The packages were read for the first answer, and are not read again.
   expect(
     here
-      .calls()
+      .listCalls()
       .slice(calls)
       .filter((call) => call.includes('/v1/packages')),
   ).toEqual([])
@@ -306,7 +306,7 @@ test('a file is planned with the given mapping, and the plan has the number of r
     },
   ]
   expect((await here.type(`approve ${code}`, { tty: true, answers })).code).toBe(0)
-  expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
   expect((await agent.call('get_plan', { code })).data).toMatchObject({
     state: 'approved',
     batch_id: expect.any(String) as string,
@@ -339,7 +339,7 @@ test('a call reports its progress, and can be cancelled', async () => {
 })
 
 test('unknown tools and invalid arguments are refused, and nothing is ordered', async () => {
-  const { agent, ordered } = await startAgent()
+  const { agent, listOrderedEmails } = await startAgent()
   await expect(agent.call('approve', { code: 'BCDF-BCDF' })).rejects.toThrow('Tool approve not found')
   for (const input of [{ package_id: '1 --yes' }, { package_id: 1.5 }, { package_id: 102, yes: true }, {}])
     expect((await agent.call('get_package_schema', input)).isError).toBe(true)
@@ -353,5 +353,5 @@ test('unknown tools and invalid arguments are refused, and nothing is ordered', 
     { recipient, 'recipient.email': 'e@example.com' },
   ])
     expect((await agent.call('plan_people', { package_id: 102, people: [person] })).isError).toBe(true)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })

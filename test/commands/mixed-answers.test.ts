@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 
 import { describe, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 import type { Filter } from '../harness/filters.ts'
 import { orderArguments } from '../harness/people.ts'
@@ -197,7 +197,7 @@ describe('one request id for two orders does not count as two orders', () => {
     ['in capitals', (text: string) => text.replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase())],
   ])('%s: the row is unknown, the batch halts, and nothing else is sent', async (_how, change) => {
     const { type, cat, folder, intercept, sandbox } = await session({ filters: [DIGEST] })
-    peopleFile(folder, emails(4))
+    writePeopleFile(folder, createEmails(4))
     intercept(repeatFirstAnswer(change))
     expect(await type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
@@ -265,8 +265,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
     /** Starts two runs with one order in flight each, and answers both with the request of two.csv, `answeredFirst` first. */
     async function answerBoth(answeredFirst: 'one.csv' | 'two.csv', meanwhile?: (_: Session) => unknown) {
       const here = await session({ store })
-      peopleFile(here.folder, ['ann@example.com'], 'one.csv')
-      peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
+      writePeopleFile(here.folder, ['ann@example.com'], 'one.csv')
+      writePeopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
       const inFlight = { 'ann@example.com': pause(), 'ben@example.com': pause() }
       let answerForBen = ''
       here.intercept(async (request, ask) => {
@@ -360,8 +360,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         2> Then resume with: refcheck batch resume BATCH_2
         exit 7
       `)
-      expect(here.calls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
-      expect(here.ordered().sort()).toEqual(['ann@example.com', 'ben@example.com'])
+      expect(here.listCalls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
+      expect(here.listOrderedEmails().sort()).toEqual(['ann@example.com', 'ben@example.com'])
       expect(await readRows(here)).toEqual([
         ['ann@example.com', 'unknown', false],
         ['ben@example.com', 'accepted', true],
@@ -390,7 +390,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         ['ann@example.com', 'unknown', false],
         ['ben@example.com', 'accepted', true],
       ])
-      expect(here.calls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
+      expect(here.listCalls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
       expect((await reconcileAll(here)).slice(0, 2)).toEqual([
         ['ann@example.com', 'accepted', true],
         ['ben@example.com', 'accepted', true],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { createRequestFor } from '../harness/orders.ts'
 import { fullInformation } from '../harness/people.ts'
@@ -44,7 +44,7 @@ test('lines that are too long for the terminal are wrapped between two words', a
     Reports: refcheck report download --request REQUEST_1…
     exit 0
   `)
-  peopleFile(folder, emails(4, '+cut-after'))
+  writePeopleFile(folder, createEmails(4, '+cut-after'))
   const run = await type('batch run people.csv --package 102 --yes --json')
   const { batch_id: batch } = run.json() as { batch_id: string }
   expect(await type(`batch status ${batch}`, narrowTerminal)).toMatchInlineSnapshot(`
@@ -73,7 +73,7 @@ test('lines that are too long for the terminal are wrapped between two words', a
 
 test('the log of a worker is text on a terminal, and JSON otherwise and with --json', async () => {
   const { type, folder } = await session()
-  peopleFile(folder, emails(1))
+  writePeopleFile(folder, createEmails(1))
   await type('batch queue people.csv --package 102 --yes')
   expect(await type('worker --once', narrowTerminal)).toMatchInlineSnapshot(`
     $ refcheck worker --once

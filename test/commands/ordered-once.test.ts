@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 /** Both engines of the store have to print the same messages. */
@@ -17,7 +17,7 @@ const createOrderLine = (first: string, email: string, phone: string): string =>
 test.each(stores)(
   'after a corrected phone, a similar name (Anne) or a new e-mail, a person is ordered only with a confirmation (%s)',
   async (store) => {
-    const { type, write, ordered } = await session({ store })
+    const { type, write, listOrderedEmails } = await session({ store })
     write('people.csv', `${header}\n${ann}\n`)
     await type('batch run people.csv --package 102 --yes')
     const phone = createOrderLine('Ann', 'ann@example.com', '+61400000902')
@@ -58,7 +58,7 @@ test.each(stores)(
       2> Nothing was ordered.
       exit 2
     `)
-    expect(ordered()).toHaveLength(1)
+    expect(listOrderedEmails()).toHaveLength(1)
     expect(await type(`${phone} --allow-similar`)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --allow-similar
       created  REQUEST_2                             RECEIVED
@@ -66,14 +66,14 @@ test.each(stores)(
       exit 0
     `)
     for (const line of [name, email]) expect((await type(`${line} --allow-similar`)).code).toBe(0)
-    expect(ordered()).toHaveLength(4)
+    expect(listOrderedEmails()).toHaveLength(4)
   },
 )
 
 test.each(stores)(
   'of three rows of one file with one e-mail, the first is ordered, and the others are held until they are released (%s)',
   async (store) => {
-    const { type, all, folder, ordered } = await session({ store })
+    const { type, all, folder, listOrderedEmails } = await session({ store })
     const rows = ['Ann', 'Bob', 'Cyd'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
     writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
     const held = await type('batch run people.csv --package 102 --yes --json')
@@ -142,7 +142,7 @@ test.each(stores)(
       exit 10
     `)
     const { batch_id } = held.json() as { batch_id: string }
-    expect(ordered()).toHaveLength(1)
+    expect(listOrderedEmails()).toHaveLength(1)
     // Another run of the file does not send them.
     const again = [
       'batch run people.csv --package 102 --yes',
@@ -220,15 +220,15 @@ test.each(stores)(
       2> To order Cyd Low (line 4) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       exit 10
     `)
-    expect(ordered()).toHaveLength(2)
+    expect(listOrderedEmails()).toHaveLength(2)
   },
 )
 
 test.each(stores)(
   'people of a halted file that is fixed and run again are reported as pending in the halted batch, not as ordered (%s)',
   async (store) => {
-    const { type, folder, sandbox, ordered } = await session({ store })
-    peopleFile(folder, emails(3))
+    const { type, folder, sandbox, listOrderedEmails } = await session({ store })
+    writePeopleFile(folder, createEmails(3))
     sandbox.setCredits(0)
     await type('batch run people.csv --package 102 --yes --json')
     sandbox.setCredits(null)
@@ -243,15 +243,15 @@ test.each(stores)(
       2> Resume that batch with: refcheck batch resume BATCH_1
       exit 10
     `)
-    expect(ordered()).toEqual([])
+    expect(listOrderedEmails()).toEqual([])
   },
 )
 
 test.each(stores)(
   'a duplicate of a row that was cancelled before it was sent is ordered in the next run (%s)',
   async (store) => {
-    const { type, all, folder, sandbox, ordered } = await session({ store })
-    peopleFile(folder, emails(2))
+    const { type, all, folder, sandbox, listOrderedEmails } = await session({ store })
+    writePeopleFile(folder, createEmails(2))
     sandbox.setCredits(0)
     const { batch_id } = (await type('batch run people.csv --package 102 --yes --json')).json() as {
       batch_id: string
@@ -285,7 +285,7 @@ test.each(stores)(
       2> Resume the batch that they wait in: refcheck batch resume BATCH_1
       exit 10
     `)
-    expect(ordered()).toEqual(['a3@example.com'])
+    expect(listOrderedEmails()).toEqual(['a3@example.com'])
     expect(await all([`batch cancel ${batch_id} --yes`, 'batch run more.csv --package 102 --yes']))
       .toMatchInlineSnapshot(`
         $ refcheck batch cancel BATCH_1 --yes
@@ -320,14 +320,14 @@ test.each(stores)(
         Next: refcheck request wait --batch BATCH_2
         exit 0
       `)
-    expect(ordered().toSorted()).toEqual(emails(3))
+    expect(listOrderedEmails().toSorted()).toEqual(createEmails(3))
   },
 )
 
 test.each(stores)(
   'a person with punctuation as first name, and the phone and surname of an order, is not ordered (%s)',
   async (store) => {
-    const { type, write, ordered } = await session({ store })
+    const { type, write, listOrderedEmails } = await session({ store })
     expect((await type(createOrderLine('Ann', 'ann@example.com', '+61400000901'))).code).toBe(0)
     const names = ['-', '.', '—', '*']
     for (const [at, name] of names.entries()) {
@@ -346,12 +346,12 @@ test.each(stores)(
     write('people.csv', `${header}\n${rows.join('\n')}\n`)
     const outcome = await type('batch run people.csv --package 102 --yes --json')
     expect([outcome.code, outcome.json()]).toMatchObject([10, { counts: { held: 4, accepted: 0 } }])
-    expect(ordered()).toEqual(['ann@example.com'])
+    expect(listOrderedEmails()).toEqual(['ann@example.com'])
   },
 )
 
 test.each(stores)('an account in another spelling is the same account (%s)', async (store) => {
-  const { type, ordered } = await session({ store })
+  const { type, listOrderedEmails } = await session({ store })
   const [first_name, last_name, email, phone] = ann.split(',')
   const person = `--first-name ${first_name} --last-name ${last_name} --email ${email} --phone ${phone}`
   const order = `request create --package 102 ${person} --yes`
@@ -360,7 +360,7 @@ test.each(stores)('an account in another spelling is the same account (%s)', asy
     const again = await type(`${order} --json`, { env: { REFCHECK_ACCOUNT: account } })
     expect([account, again.code, again.json()]).toMatchObject([account, 2, { error: { code: 'duplicate' } }])
   }
-  expect(ordered()).toHaveLength(1)
+  expect(listOrderedEmails()).toHaveLength(1)
   const refused = await type(order, { env: { REFCHECK_ACCOUNT: 'Acme Ltd' } })
   expect([refused.code, refused.stderr]).toMatchInlineSnapshot(`
     [
@@ -375,7 +375,7 @@ test.each(stores)('an account in another spelling is the same account (%s)', asy
 test.each(stores)(
   'a person ordered under one account can be ordered under another account, but not without an account (%s)',
   async (store) => {
-    const { type, folder, ordered, clock } = await session({ store })
+    const { type, folder, listOrderedEmails, clock } = await session({ store })
     writeFileSync(join(folder, 'people.csv'), `${header}\n${ann}\n`)
     const run = 'batch run people.csv --package 102 --yes'
     expect((await type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })).code).toBe(0)
@@ -392,6 +392,6 @@ test.each(stores)(
           Ann Low (line 2): ordered 2026-11-20 12:00 +00:00
       exit 0
     `)
-    expect(ordered()).toHaveLength(2)
+    expect(listOrderedEmails()).toHaveLength(2)
   },
 )

@@ -77,7 +77,7 @@ test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, w
   await make(here)
   const file = readdirSync(here.folder, { recursive: true, encoding: 'utf8' }).find((each) => path.test(each))
   if (file === undefined) throw new Error(`no ${name}`)
-  const before = here.calls().length
+  const before = here.listCalls().length
   spoil(join(here.folder, file))
   const { uid, mode } = statSync(join(here.folder, file))
   const { code, stdout, stderr } = await here.type(line)
@@ -88,7 +88,7 @@ test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, w
   )
   expect(
     here
-      .calls()
+      .listCalls()
       .slice(before)
       .filter((call) => call.startsWith('POST')),
   ).toEqual([])
@@ -103,9 +103,9 @@ test.each(Object.keys(weaknesses))(
     const folder = join(here.folder, 'data', 'schemas')
     for (const name of readdirSync(folder)) weaknesses[weakness]?.spoil(join(folder, name))
     expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
-    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+    expect(here.listCalls().filter((call) => call.includes('schema'))).toHaveLength(2)
     await here.type('schema show 102')
-    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+    expect(here.listCalls().filter((call) => call.includes('schema'))).toHaveLength(2)
   },
 )
 

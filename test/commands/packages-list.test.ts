@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { session } from '../harness/session.ts'
 
 test('packages list prints a table, one package, or chosen and sorted columns', async () => {
-  const { type, calls } = await session()
+  const { type, listCalls } = await session()
   expect(await type('packages list --status active')).toMatchInlineSnapshot(`
     $ refcheck packages list --status active
     ID   NAME                        STATUS  REFERENCE SURVEY                            BACKGROUND CHECKS
@@ -49,11 +49,11 @@ test('packages list prints a table, one package, or chosen and sorted columns', 
     No packages match, or this user may see none.
     exit 0
   `)
-  expect(new Set(calls())).toEqual(new Set(['GET /v1/packages 200']))
+  expect(new Set(listCalls())).toEqual(new Set(['GET /v1/packages 200']))
 })
 
 test('an invalid package id is refused before anything is sent', async () => {
-  const { all, calls } = await session()
+  const { all, listCalls } = await session()
   const lines = ['1e3', '0x10', '12abc', '-1', '0', ''].map((id) => `packages list --id='${id}'`)
   expect(await all(lines)).toMatchInlineSnapshot(`
     $ refcheck packages list --id='1e3'
@@ -86,7 +86,7 @@ test('an invalid package id is refused before anything is sent', async () => {
     2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
   `)
-  expect(calls()).toEqual([])
+  expect(listCalls()).toEqual([])
 })
 
 test('an invalid key is reported with the way to fix it, in text and in JSON', async () => {

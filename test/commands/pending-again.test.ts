@@ -53,7 +53,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
       exit 0
     `)
     await here.type(`batch resume ${id} --yes`)
-    expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
   })
 
   test('is accepted by the runner before it sends', async () => {
@@ -77,7 +77,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
       Next: refcheck request wait --batch BATCH_1
       exit 0
     `)
-    expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
   })
 
   test('stays pending if no request is for its person, and is not reported as open', async () => {

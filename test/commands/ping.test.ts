@@ -7,7 +7,7 @@ import { MS } from '../harness/filters.ts'
 import { session } from '../harness/session.ts'
 
 test('ping needs only a base URL', async () => {
-  const { type, url, calls } = await session({ newcomer: true, filters: [MS] })
+  const { type, url, listCalls } = await session({ isLoggedOut: true, filters: [MS] })
   expect(await type('ping', { env: { REFCHECK_BASE_URL: url } })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:PORT refcheck ping
     up  http://127.0.0.1:PORT answered "ok" in # ms
@@ -29,11 +29,11 @@ test('ping needs only a base URL', async () => {
     2> In a script, set REFCHECK_BASE_URL instead.
     exit 2
   `)
-  expect(calls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
+  expect(listCalls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
 })
 
 test('ping tries a service that is down four times and reports each attempt; --timeout 0s allows no second attempt', async () => {
-  const { type, clock } = await session({ newcomer: true })
+  const { type, clock } = await session({ isLoggedOut: true })
   const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
   expect(await type('ping', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:1 refcheck ping
@@ -64,7 +64,7 @@ test('ping reports a server that is not the service', async () => {
   const server = createServer((_request, response) => response.end('<html>Log in</html>')).listen(0)
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   const env = { REFCHECK_BASE_URL: `http://127.0.0.1:${port}` }
   expect(await type('ping --json', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:PORT_1 refcheck ping --json
@@ -82,7 +82,7 @@ test('ping reports a server that is not the service', async () => {
 })
 
 test('an invalid base URL is refused before anything is sent', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   const typePing = (url: string) => type('ping', { env: { REFCHECK_BASE_URL: url } })
   expect(await typePing('http://api.example.com')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://api.example.com refcheck ping

@@ -4,12 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 test('the calls of all commands are counted in the store, except pings', async () => {
-  const { type, calls } = await session()
+  const { type, listCalls } = await session()
   await type('ping')
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
@@ -22,7 +22,7 @@ test('the calls of all commands are counted in the store, except pings', async (
   await type('users list')
   await type(orderArguments('Priya'))
   // The order read the package list and the schema before it was made.
-  expect(calls()).toHaveLength(6)
+  expect(listCalls()).toHaveLength(6)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
     Calls to the service
@@ -58,7 +58,7 @@ test('the calls of all commands are counted in the store, except pings', async (
 })
 
 test('later commands wait for the Retry-After of a 429', async () => {
-  const { type, sandbox, clock, calls } = await session()
+  const { type, sandbox, clock, listCalls } = await session()
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '40' } as const
   sandbox.inject({ on: 'GET *', fault })
   expect(await type('packages list --timeout 1s')).toMatchInlineSnapshot(`
@@ -91,7 +91,7 @@ test('later commands wait for the Retry-After of a 429', async () => {
     2> Error: the quota is used up for the next 40 s
     exit 6
   `)
-  expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
+  expect(listCalls()).not.toContainEqual(expect.stringContaining('POST'))
   expect(await type(orderArguments('Priya'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes
     2> The quota is used up; continuing in 40 s.
@@ -105,7 +105,7 @@ test('later commands wait for the Retry-After of a 429', async () => {
 test('a batch does not exceed the quota', async () => {
   // The sandbox allows more calls, so the batch waits only because of the calls that refcheck counted.
   const { type, sandbox, folder, clock } = await session({ quota: [{ calls: 100_000, seconds: 60 }] })
-  const file = peopleFile(folder, emails(65))
+  const file = writePeopleFile(folder, createEmails(65))
   expect(await type(`batch run ${file} --package 102 --yes --quiet`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
     ✔ All 65 people in people.csv are ordered

@@ -131,7 +131,7 @@ test('a secret of any profile that is pasted as an id is not repeated, although 
 })
 
 test('a key is stored neither as a setting nor as the name of a profile or an account', async () => {
-  const here = await session({ newcomer: true })
+  const here = await session({ isLoggedOut: true })
   const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
   expect(
     await here.all([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import type { Answer } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
@@ -16,8 +16,8 @@ const createOrderLine = (first: string, packageId: number, more = ''): string =>
 const consent = ' --field consent.consent_method=email'
 
 test('resume sends nothing under a replaced package, and a person ordered under the old package is held under the successor', async () => {
-  const { type, write, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(3))
+  const { type, write, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
   const started = await type('batch run people.csv --package 102 --yes --json --max 1')
   const { batch_id } = started.json() as { batch_id: string }
   const successor = sandbox.replacePackage(102)
@@ -41,14 +41,14 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     2> Then resume with: refcheck batch resume BATCH_1
     exit 5
   `)
-  expect(ordered()).toEqual(emails(1))
+  expect(listOrderedEmails()).toEqual(createEmails(1))
   expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
     2> Error: 2 rows are invalid for package 107: consent.consent_method is required, in rows 2, 3
     2> Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run HOME/people.csv --package 107
     exit 2
   `)
-  const fixed = emails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
+  const fixed = createEmails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
   write('fixed.csv', `first_name,last_name,email,phone,consent.consent_method\n${fixed.join('\n')}\n`)
   expect(await type(`batch run fixed.csv --package ${successor} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run fixed.csv --package 107 --yes
@@ -76,11 +76,11 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_2 --row 1
     exit 10
   `)
-  expect(ordered().toSorted()).toEqual(emails(3))
+  expect(listOrderedEmails().toSorted()).toEqual(createEmails(3))
 })
 
 test('request create under the successor is refused with the request under the old package', async () => {
-  const { type, sandbox, ordered } = await session()
+  const { type, sandbox, listOrderedEmails } = await session()
   await type(createOrderLine('Ann', 102))
   const successor = sandbox.replacePackage(102)
   expect(await type(createOrderLine('Ann', successor, consent))).toMatchInlineSnapshot(`
@@ -89,11 +89,11 @@ test('request create under the successor is refused with the request under the o
     2> Nothing was sent. To order this package as well, add --allow-similar.
     exit 2
   `)
-  expect(ordered()).toHaveLength(1)
+  expect(listOrderedEmails()).toHaveLength(1)
 })
 
 test('a person similar to one ordered under the old package is refused too; --allow-similar orders the same person', async () => {
-  const { type, sandbox, ordered } = await session()
+  const { type, sandbox, listOrderedEmails } = await session()
   await type(createOrderLine('Ann', 102))
   const successor = sandbox.replacePackage(102)
   expect(await type(createOrderLine('Anne', successor, consent))).toMatchInlineSnapshot(`
@@ -102,18 +102,18 @@ test('a person similar to one ordered under the old package is refused too; --al
     2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
     exit 2
   `)
-  expect(ordered()).toHaveLength(1)
+  expect(listOrderedEmails()).toHaveLength(1)
   expect(await type(createOrderLine('Ann', successor, `${consent} --allow-similar`))).toMatchInlineSnapshot(`
     $ refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email --allow-similar
     created  REQUEST_2                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_2
     exit 0
   `)
-  expect(ordered()).toHaveLength(2)
+  expect(listOrderedEmails()).toHaveLength(2)
 })
 
 test('a package chosen at the prompt conflicts with the orders of its predecessor', async () => {
-  const { type, sandbox, ordered } = await session()
+  const { type, sandbox, listOrderedEmails } = await session()
   await type(createOrderLine('Ann', 102))
   sandbox.replacePackage(102)
   const answers: Answer[] = [
@@ -129,12 +129,12 @@ test('a package chosen at the prompt conflicts with the orders of its predecesso
     2> Continue from these answers with: refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901
     exit 130
   `)
-  expect(ordered()).toEqual(['ann@example.com'])
+  expect(listOrderedEmails()).toEqual(['ann@example.com'])
 })
 
 test('a file is not planned while the replaced packages cannot be read', async () => {
-  const { type, folder, sandbox, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })
   expect(await type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
@@ -145,6 +145,6 @@ test('a file is not planned while the replaced packages cannot be read', async (
     2> Try again in a moment. Check whether the service is up with: refcheck ping
     exit 7
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
   expect((await type('batch list --json')).json()).toEqual([])
 })

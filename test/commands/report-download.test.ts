@@ -28,8 +28,8 @@ async function sessionWithRequest(
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 test('report download stores all PDFs of a request under names that sort, with one call of the quota', async () => {
-  const { type, id, folder, quotaCalls } = await sessionWithRequest()
-  quotaCalls()
+  const { type, id, folder, countNewQuotaCalls } = await sessionWithRequest()
+  countNewQuotaCalls()
   expect(await type(`report download --request ${id} --output reports --concurrency 1`))
     .toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
@@ -41,7 +41,7 @@ test('report download stores all PDFs of a request under names that sort, with o
       4 reports stored (# kB)
       exit 0
     `)
-  expect(quotaCalls()).toBe(1)
+  expect(countNewQuotaCalls()).toBe(1)
   const names = readdirSync(join(folder, 'reports'))
   expect(names.slice(-2)).toEqual(['manifest.csv', 'manifest.json'])
   expect(names).toHaveLength(6)

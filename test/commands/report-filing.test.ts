@@ -77,7 +77,7 @@ test('a file that is in the manifest and unchanged is not downloaded again, and 
     ]
     exit 0
   `)
-  expect(here.quotaCalls()).toBe(1)
+  expect(here.countNewQuotaCalls()).toBe(1)
   expect(await here.type(createDownloadLine(here, ' --json'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
     [
@@ -97,7 +97,7 @@ test('a file that is in the manifest and unchanged is not downloaded again, and 
     exists  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  expect(here.quotaCalls()).toBe(0)
+  expect(here.countNewQuotaCalls()).toBe(0)
 })
 
 test('a template can put names into folders; equal names get numbers, which do not change later', async () => {
@@ -343,7 +343,7 @@ test('in a folder that others may write to, names with subfolders are refused be
   const here = await sessionWithOrders(['Priya'])
   mkdirSync(here.reports)
   chmodSync(here.reports, 0o777)
-  const calls = here.calls().length
+  const calls = here.listCalls().length
   expect(await here.type(createDownloadLine(here, ' --name-template {last_name}/{check_id}.pdf')))
     .toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --name-template {last_name}/{check_id}.pdf
@@ -354,7 +354,7 @@ test('in a folder that others may write to, names with subfolders are refused be
   `)
   expect(
     here
-      .calls()
+      .listCalls()
       .slice(calls)
       .filter((call) => call.includes('/v1/reports/')),
   ).toEqual([])

@@ -11,9 +11,9 @@ test('tokens that expired for all reports of a request cost one more read, also 
   const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 401, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 4, fault })
-  here.quotaCalls()
+  here.countNewQuotaCalls()
   expect((await here.type(createDownloadLine(here))).code).toBe(0)
-  expect(here.quotaCalls()).toBe(2)
+  expect(here.countNewQuotaCalls()).toBe(2)
   rmSync(here.reports, { recursive: true })
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 99, fault })
   expect(await here.type(createDownloadLine(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
@@ -28,7 +28,7 @@ test('tokens that expired for all reports of a request cost one more read, also 
     2> A signed URL is valid for one hour. Download the report by its ids: refcheck report download CHECK_1 --referee 911340
     exit 10
   `)
-  expect(here.quotaCalls()).toBe(2)
+  expect(here.countNewQuotaCalls()).toBe(2)
 })
 
 test('after a 403 for one report the others are stored, that report is listed, and the exit code is 10', async () => {

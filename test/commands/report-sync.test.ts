@@ -7,16 +7,21 @@ import { expect, test } from 'vitest'
 import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
 test('--all-completed downloads the reports of all completed requests in the store, and --since leaves out older ones', async () => {
-  const { type, quotaCalls, folder, clock } = await sessionWithOrders(['Ana', 'Ben+stuck', 'Cleo+declined'])
+  const {
+    type,
+    countNewQuotaCalls,
+    folder,
+    clock,
+  } = await sessionWithOrders(['Ana', 'Ben+stuck', 'Cleo+declined'])
   expect(await type('report download --all-completed --output reports')).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --output reports
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  expect(quotaCalls()).toBe(3)
+  expect(countNewQuotaCalls()).toBe(3)
   // The final statuses are stored now, so only the unfinished request is read.
   await type('report download --all-completed --output reports')
-  expect(quotaCalls()).toBe(1)
+  expect(countNewQuotaCalls()).toBe(1)
   await clock.advance(60_000)
   expect(await type('report download --all-completed --since 30m --output other')).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --since 30m --output other
@@ -46,13 +51,13 @@ test('--batch downloads the reports of a batch, and fails with exit 5 for an unk
 
 test('report sync makes one call for each unfinished request, and none for the others', async () => {
   const here = await sessionWithOrders(['Ana', 'Ben', 'Cleo+declined', 'Dan+error'], { minutes: 1 })
-  const { type, quotaCalls, reports, clock } = here
+  const { type, countNewQuotaCalls, reports, clock } = here
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> In reports: 0 stored, 0 already there, 4 requests not finished
     exit 0
   `)
-  expect(quotaCalls()).toBe(4)
+  expect(countNewQuotaCalls()).toBe(4)
   await clock.advance(3_600_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
@@ -61,12 +66,12 @@ test('report sync makes one call for each unfinished request, and none for the o
     2> In reports: 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
-  expect(quotaCalls()).toBe(4)
+  expect(countNewQuotaCalls()).toBe(4)
   expect(await type('report sync --output reports --quiet')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --quiet
     exit 0
   `)
-  expect(quotaCalls()).toBe(0)
+  expect(countNewQuotaCalls()).toBe(0)
   unlinkSync(join(reports, listPdfs(reports)[0] ?? ''))
   expect(await type('report sync --output reports --json')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --json
@@ -90,11 +95,15 @@ test('report sync makes one call for each unfinished request, and none for the o
     2> In reports: 1 stored, 1 already there, 0 requests not finished
     exit 0
   `)
-  expect(quotaCalls()).toBe(1)
+  expect(countNewQuotaCalls()).toBe(1)
 })
 
 test('a request whose report comes later stays open in report sync, and is no failure', async () => {
-  const { type, quotaCalls, clock } = await sessionWithOrders(['Ana+report-later'], { minutes: 20 })
+  const {
+    type,
+    countNewQuotaCalls,
+    clock,
+  } = await sessionWithOrders(['Ana+report-later'], { minutes: 20 })
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> In reports: 0 stored, 0 already there, 1 request not finished
@@ -115,9 +124,9 @@ test('a request whose report comes later stays open in report sync, and is no fa
     2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
-  quotaCalls()
+  countNewQuotaCalls()
   await type('report sync --output reports')
-  expect(quotaCalls()).toBe(0)
+  expect(countNewQuotaCalls()).toBe(0)
 })
 
 test('a completed request for which report sync found no report is not counted as new any more, and as awaited for a day', async () => {
@@ -246,7 +255,7 @@ test('in a folder that others may write to, no file is deleted through a subfold
 
 test('report sync, request list and status of a restored store show the same counts of unfinished requests', async () => {
   const here = await sessionWithOrders(['Ana', 'Ben', 'Cleo+stuck'])
-  const { type, quotaCalls } = here
+  const { type, countNewQuotaCalls } = here
   await type('report sync --output reports --quiet')
   const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
   database.exec('UPDATE submissions SET request_status = NULL, request_status_at = NULL')
@@ -258,12 +267,12 @@ test('report sync, request list and status of a restored store show the same cou
     "
   `)
   expect((await type('status', screen)).stdout).toContain('Running    3 orders')
-  quotaCalls()
+  countNewQuotaCalls()
   expect((await type('report sync --output reports')).stderr).toMatchInlineSnapshot(`
     "In reports: 0 stored, 2 already there, 1 request not finished
     "
   `)
-  expect(quotaCalls()).toBe(3)
+  expect(countNewQuotaCalls()).toBe(3)
   expect((await type('request list', screen)).stderr).toMatchInlineSnapshot(`
     "1 not finished, last read 2026-11-20 13:00 +00:00
     Read again with: refcheck request list --refresh
@@ -271,5 +280,5 @@ test('report sync, request list and status of a restored store show the same cou
   `)
   expect((await type('status', screen)).stdout).toContain('Running    1 order ')
   await type('report sync --output reports')
-  expect(quotaCalls()).toBe(1)
+  expect(countNewQuotaCalls()).toBe(1)
 })

@@ -49,7 +49,7 @@ const foreignUrls: [string, (base: URL, path: string) => string][] = [
 ]
 
 test('a report URL that leads elsewhere is refused with exit 2 before a connection, and no token is shown', async () => {
-  const { type, url, folder, calls } = await session()
+  const { type, url, folder, listCalls } = await session()
   const messages: string[] = []
   for (const [name, createUrl] of foreignUrls) {
     const text = createUrl(new URL(url), `/v1/reports/${checkId}?t=secrettoken`)
@@ -201,6 +201,6 @@ test('a report URL that leads elsewhere is refused with exit 2 before a connecti
     Download the report by the id of its check: refcheck report download CHECK_ID
     "
   `)
-  expect(calls()).toEqual([])
+  expect(listCalls()).toEqual([])
   expect(readdirSync(folder)).not.toContain('reports')
 })

@@ -10,7 +10,7 @@ import { type Session, session } from '../harness/session.ts'
 const create = 'request create --package 102'
 const priya = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
 
-const listPosts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
+const listPosts = ({ listCalls }: Session): string[] => listCalls().filter((call) => call.startsWith('POST'))
 
 test('request create orders with flags, and prints the result as text or JSON', async () => {
   const { type, sandbox } = await session()
@@ -39,7 +39,7 @@ test('request create orders with flags, and prints the result as text or JSON', 
 })
 
 test('the same order in another spelling is refused', async () => {
-  const { type, ordered } = await session()
+  const { type, listOrderedEmails } = await session()
   await type(`${create} ${priya} --yes`)
   const again = '--first-name priya --last-name SHAH --email Priya@example.com'
   expect(await type(`${create} ${again} --phone '+61 412 345 678' --yes`)).toMatchInlineSnapshot(`
@@ -65,7 +65,7 @@ test('the same order in another spelling is refused', async () => {
     2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered
     exit 2
   `)
-  expect(ordered()).toEqual(['priya@example.com'])
+  expect(listOrderedEmails()).toEqual(['priya@example.com'])
 })
 
 test('fields of every type can be given, and a date has to be in ISO form', async () => {
@@ -139,7 +139,7 @@ test('the body of an order is read from stdin or from a file, and --dry-run send
     2> Follow it with: refcheck request wait REQUEST_2
     exit 0
   `)
-  expect(here.ordered()).toEqual(['mei@example.com', 'mei2@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['mei@example.com', 'mei2@example.com'])
 })
 
 test('on a terminal missing answers are asked for, changed and confirmed, and the same order as one command is printed', async () => {
@@ -279,7 +279,7 @@ test('--wait waits for the final status', async () => {
 })
 
 test('after a 429 the order waits and is sent once; if the wait exceeds --timeout, nothing is ordered', async () => {
-  const { type, sandbox, clock, ordered } = await session()
+  const { type, sandbox, clock, listOrderedEmails } = await session()
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '42' } as const
   sandbox.inject({ on: 'POST /v1/requests', fault })
   expect(await type(`${create} ${priya} --yes --timeout 5s`)).toMatchInlineSnapshot(`
@@ -301,7 +301,7 @@ test('after a 429 the order waits and is sent once; if the wait exceeds --timeou
     2> Error: the quota is used up for the next 42 s
     exit 6
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> The quota is used up; continuing in 42 s.
@@ -310,7 +310,7 @@ test('after a 429 the order waits and is sent once; if the wait exceeds --timeou
     exit 0
   `)
   expect(clock.sleeps).toContain(42_000)
-  expect(ordered()).toEqual(['priya@example.com'])
+  expect(listOrderedEmails()).toEqual(['priya@example.com'])
 })
 
 test('an order whose answer is lost exits with 8, is never sent again, and is refused until it is reconciled', async () => {

@@ -314,5 +314,5 @@ test('request create --allow-duplicate names the earlier order in its question, 
     2> Follow it with: refcheck request wait REQUEST_2
     exit 0
   `)
-  expect(here.ordered()).toHaveLength(2)
+  expect(here.listOrderedEmails()).toHaveLength(2)
 })

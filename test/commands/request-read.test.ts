@@ -97,7 +97,7 @@ test('request get prints an object for one id, and an array in the given order f
 })
 
 test('request get fails for an unknown id, and for texts that are not ids', async () => {
-  const { all, calls } = await session()
+  const { all, listCalls } = await session()
   expect(await all([`request get ${missingId}`, 'request get abc', 'request get ../users']))
     .toMatchInlineSnapshot(`
       $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
@@ -115,7 +115,7 @@ test('request get fails for an unknown id, and for texts that are not ids', asyn
       2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
       exit 2
     `)
-  expect(calls()).toHaveLength(1)
+  expect(listCalls()).toHaveLength(1)
 })
 
 test('request wait ends when the request is COMPLETED and reports each status once; a second wait reads each request once', async () => {
@@ -158,9 +158,9 @@ test('request wait ends when the request is COMPLETED and reports each status on
     Identity check (Facet Identity)  COMPLETED  ready   CHECK_2
     exit 0
   `)
-  const before = here.calls().length
+  const before = here.listCalls().length
   expect((await here.type(`request wait ${ids.join(' ')}`)).code).toBe(0)
-  expect(here.calls().length - before).toBe(2)
+  expect(here.listCalls().length - before).toBe(2)
 })
 
 test('request wait makes at most 60 reads a minute, so that none is refused', async () => {
@@ -170,7 +170,7 @@ test('request wait makes at most 60 reads a minute, so that none is refused', as
   // Starts in a new minute of the quota, because a wait does not know how many calls earlier commands made.
   await here.clock.advance(minute)
   expect((await here.type(`request wait ${ids.join(' ')}`)).code).toBe(0)
-  expect(here.calls().filter((call) => call.endsWith(' 429'))).toEqual([])
+  expect(here.listCalls().filter((call) => call.endsWith(' 429'))).toEqual([])
 })
 
 test('request wait exits with 10 and prints the request if it ends without the awaited status', async () => {

@@ -5,7 +5,7 @@ import { type Session, session } from '../harness/session.ts'
 const create = 'request create --package 102'
 const priya = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
 
-const listPosts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
+const listPosts = ({ listCalls }: Session): string[] => listCalls().filter((call) => call.startsWith('POST'))
 
 test('the punctuation of a phone number is removed and reported, and a text that is no number is refused', async () => {
   const here = await session()
@@ -180,7 +180,7 @@ test('invalid flags are refused before anything is sent', async () => {
 })
 
 test('without credits, trial or subscription the exit code is 4, and the hint names the way to fix it', async () => {
-  const { type, sandbox, ordered } = await session()
+  const { type, sandbox, listOrderedEmails } = await session()
   sandbox.setCredits(0)
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
@@ -203,5 +203,5 @@ test('without credits, trial or subscription the exit code is 4, and the hint na
     2> Nothing was ordered. An Owner of the organisation has to renew the subscription.
     exit 4
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })

@@ -91,7 +91,7 @@ test('after Ctrl-C the answers are saved for this user and account only, and rem
     2>   refcheck request create --package 102 --first-name Zoë --last-name 'O'\\''Brien-Smith' --email zoe@example.com --phone +61412345678 --yes
     exit 0
   `)
-  expect([listDrafts(here), here.ordered()]).toEqual([[], ['zoe@example.com']])
+  expect([listDrafts(here), here.listOrderedEmails()]).toEqual([[], ['zoe@example.com']])
 })
 
 test('answers are stored after a refusal of the service, and removed if the user deletes them at the review', async () => {
@@ -145,7 +145,7 @@ test('answers are stored after a refusal of the service, and removed if the user
     2> Cancelled; nothing was ordered, and the answers are deleted
     exit 130
   `)
-  expect([listDrafts(here), here.ordered()]).toEqual([[], []])
+  expect([listDrafts(here), here.listOrderedEmails()]).toEqual([[], []])
 })
 
 test('an order with an unknown outcome leaves no answers to resume', async () => {
@@ -295,7 +295,7 @@ test('an earlier order is reported as soon as the person is known, before the ot
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 130
   `)
-  expect(here.ordered()).toEqual(['zoe@example.com', 'zoe@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['zoe@example.com', 'zoe@example.com'])
 })
 
 test('a birth date in the future needs a confirmation on a terminal, and causes a warning without one', async () => {

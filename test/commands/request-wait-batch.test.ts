@@ -2,14 +2,14 @@ import { stripVTControlCharacters } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 test('request wait --batch waits for all requests of a batch, and stores their statuses', async () => {
   const here = await session()
   const { type, folder } = here
-  peopleFile(folder, [...emails(2), 'a3+error@example.com', 'a4+declined@example.com', 'bad'])
+  writePeopleFile(folder, [...createEmails(2), 'a3+error@example.com', 'a4+declined@example.com', 'bad'])
   const run = 'batch run people.csv --package 102 --yes --json --on-invalid skip --quiet'
   const { batch_id: id } = (await type(run)).json() as { batch_id: string }
   expect(await type(`request wait --batch ${id.slice(0, 8)}`)).toMatchInlineSnapshot(`

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
@@ -17,7 +17,7 @@ const statuses = ({ read }: Session): string[] => {
 
 async function sessionWithResults(): Promise<Session> {
   const here = await session({ filters: [[/_[0-9a-f]{8}\.pdf/g, '_HASH.pdf']] })
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   await here.type(run)
   expect(statuses(here)).toEqual(['accepted RECEIVED', 'accepted RECEIVED'])
   await here.clock.advance(3_600_000)
@@ -68,7 +68,7 @@ test.each(people)(
 
 test('request wait updates the statuses in a results file that is a workbook', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   await here.type(`${run} --results people.xlsx`)
   const [{ batch_id }] = (await here.type('batch list --json')).json() as [{ batch_id: string }]
   expect((await here.type(`request wait --batch ${batch_id}`)).stderr).toMatch(
@@ -99,9 +99,9 @@ const outcomes = ({ read }: Session, name: string): string[] => {
 
 test('a row that repeats an order has the status of that request, and later reads update it', async () => {
   const here = await session({ filters: [[/_[0-9a-f]{8}\.pdf/g, '_HASH.pdf']] })
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   await here.type(run)
-  peopleFile(here.folder, emails(3), 'more.csv')
+  writePeopleFile(here.folder, createEmails(3), 'more.csv')
   await here.type('batch run more.csv --package 102 --yes')
   expect(outcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
     [

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { connectAgent } from '../harness/agent.ts'
 import { orderBody } from '../harness/agent-plans.ts'
 import { session } from '../harness/session.ts'
@@ -12,7 +12,7 @@ const day = 86_400_000
 
 test('doctor reports data older than the retention, and store purge without a selection and a worker remove it', async () => {
   const here = await session()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   await here.type('batch run people.csv --package 102 --yes')
   for (const { request_id } of here.sandbox.requests()) {
     const isOver = () =>

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
-import { peopleFile } from '../harness/batch-file.ts'
+import { writePeopleFile } from '../harness/batch-file.ts'
 import { copyDataFolder } from '../harness/lost-data.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { orderArguments } from '../harness/people.ts'
@@ -31,7 +31,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     const here = await session(
       store === 'SQLite' ? {} : { store, clock: new ManualClock({ auto: true, now }) },
     )
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     const outcome = await here.type('batch run people.csv --package 102 --yes --json --max 1')
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(8)
@@ -76,9 +76,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
         2    3     cancelled  -               the provider has no such request
         exit 0
       `)
-    expect(here.ordered()).toEqual(['a1@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
     expect((await here.type(order)).code).toBe(0)
-    expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 
   test('can be closed but not ordered, as the message without a terminal states', async () => {
@@ -125,7 +125,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
       results  HOME/people.results.csv
       exit 0
     `)
-    expect(here.ordered()).toEqual(['a1@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
   })
 })
 
@@ -147,7 +147,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     ])
     expect((await here.type('store check')).code).toBe(0)
     expect((await here.type(orderArguments('Ana'))).code).toBe(2)
-    expect(here.ordered()).toHaveLength(2)
+    expect(here.listOrderedEmails()).toHaveLength(2)
   },
 )
 
@@ -191,5 +191,7 @@ test('if two orders are answered with a third person’s request, neither has it
     2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile BATCH_1
     exit 2
   `)
-  expect(here.ordered().sort()).toEqual(['ana', 'ben', 'cy', 'dee'].map((name) => `${name}@example.com`))
+  expect(here.listOrderedEmails().sort()).toEqual(
+    ['ana', 'ben', 'cy', 'dee'].map((name) => `${name}@example.com`),
+  )
 })

@@ -116,7 +116,7 @@ test('sandbox inject sets a scenario for the next request or a fault for calls, 
 })
 
 test('sandbox scenarios and sandbox rules need no running sandbox', async () => {
-  const { all } = await session({ newcomer: true })
+  const { all } = await session({ isLoggedOut: true })
   expect(await all(['sandbox scenarios', 'sandbox rules'])).toMatchInlineSnapshot(`
     $ refcheck sandbox scenarios
     TAG                 CHANGES   WHAT
@@ -249,7 +249,7 @@ test('sandbox start --login asks before it replaces the profile of another sandb
 
 test('sandbox start --fixture reads people and packages from YAML, and refuses an invalid file with its line', async () => {
   const fixture = join(temporaryFolder(), 'good.yaml')
-  const { write, type } = await session({ newcomer: true })
+  const { write, type } = await session({ isLoggedOut: true })
   const users = 'users: [{ email: ana@acme.example, role: owner }]'
   const validFixture = `organisations:\n  - name: Acme\n    ${users}\n    packages: [{ id: 7, name: Ours }]\n`
   writeFileSync(fixture, validFixture)

@@ -296,7 +296,7 @@ test.each([
 })
 
 test('a control token that is too short is refused, and not shown', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   const argv = 'sandbox start --port 0 --public-url https://sandbox.example'
   expect(await type(argv, { exported: { REFCHECK_SANDBOX_TOKEN: 'a-short-token-1' } }))
     .toMatchInlineSnapshot(`
@@ -308,7 +308,7 @@ test('a control token that is too short is refused, and not shown', async () => 
 })
 
 test('a control token of few different characters is refused, and not shown', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   const argv = 'sandbox start --port 0 --public-url https://sandbox.example'
   for (const token of ['aaaaaaaaaaaaaaaa', '01234560123456012345601234560123'])
     expect(await type(argv, { exported: { REFCHECK_SANDBOX_TOKEN: token } })).toMatchInlineSnapshot(`

@@ -12,7 +12,7 @@ const readStatuses = (acceptedDeliveries: readonly { body: string }[]): string[]
   acceptedDeliveries.map(({ body }) => (JSON.parse(body) as { status: string }).status)
 
 test('sandbox trigger without a story lists the stories, and needs no sandbox', async () => {
-  const here = await session({ newcomer: true })
+  const here = await session({ isLoggedOut: true })
   expect(
     await here.all([
       'sandbox trigger',
@@ -179,7 +179,7 @@ test.each([
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const { port } = server.address() as { port: number }
-  const here = await session({ newcomer: true })
+  const here = await session({ isLoggedOut: true })
   const url = `http://127.0.0.1:${port}`
   const step = await here.type(['sandbox', 'trigger', 'completed', '--base-url', url, '--to', `${url}/hook`])
   expect(step.code).toBe(2)

@@ -47,7 +47,7 @@ test('schema show prints the fields of each check, with the flag for each field'
 })
 
 test('a second schema show uses the cache, and --refresh reads the schema again', async () => {
-  const { type, calls } = await session()
+  const { type, listCalls } = await session()
   const first = await type('schema show 102 --json')
   expect(first).toMatchInlineSnapshot(`
     $ refcheck schema show 102 --json
@@ -77,11 +77,11 @@ test('a second schema show uses the cache, and --refresh reads the schema again'
     }
     exit 0
   `)
-  expect(calls()).toEqual(['GET /v1/packages/102/schema 200'])
+  expect(listCalls()).toEqual(['GET /v1/packages/102/schema 200'])
   expect((await type('schema show 102 --json')).json()).toEqual(first.json())
-  expect(calls()).toHaveLength(1)
+  expect(listCalls()).toHaveLength(1)
   expect((await type('schema show 102 --json --refresh')).json()).toEqual(first.json())
-  expect(calls()).toHaveLength(2)
+  expect(listCalls()).toHaveLength(2)
 })
 
 test('--json-schema prints a JSON Schema 2020-12', async () => {
@@ -151,14 +151,14 @@ test('--json-schema prints a JSON Schema 2020-12', async () => {
 })
 
 test('an unknown package is reported, and invalid ids are refused without a call', async () => {
-  const { type, all, calls } = await session()
+  const { type, all, listCalls } = await session()
   expect(await type('schema show 999')).toMatchInlineSnapshot(`
     $ refcheck schema show 999
     2> Error: package 999 was not found for this user, or is DISABLED
     2> List the packages that this user may see with: refcheck packages list
     exit 5
   `)
-  expect(calls()).toEqual(['GET /v1/packages/999/schema 404'])
+  expect(listCalls()).toEqual(['GET /v1/packages/999/schema 404'])
   expect(await all(['abc', '1.5', '-1', '1e3'].map((id) => `schema show -- ${id}`))).toMatchInlineSnapshot(`
     $ refcheck schema show -- abc
     2> Error: PACKAGE_ID: "abc" is not a package id
@@ -180,5 +180,5 @@ test('an unknown package is reported, and invalid ids are refused without a call
     2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
   `)
-  expect(calls()).toHaveLength(1)
+  expect(listCalls()).toHaveLength(1)
 })

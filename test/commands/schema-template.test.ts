@@ -149,7 +149,7 @@ test('schema template writes a body whose placeholders are refused, and which is
 })
 
 test('schema template replaces an existing file only with --overwrite', async () => {
-  const { type, write, cat, calls } = await session()
+  const { type, write, cat, listCalls } = await session()
   write('people.csv', 'mine')
   expect(await type('schema template 102 --output people.csv')).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --output people.csv
@@ -158,7 +158,7 @@ test('schema template replaces an existing file only with --overwrite', async ()
     exit 2
   `)
   expect(cat('people.csv').text).toBe('$ cat people.csv\nmine')
-  expect(calls()).toEqual([])
+  expect(listCalls()).toEqual([])
   expect(await type('schema template 102 --output people.csv --overwrite')).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --output people.csv --overwrite
     written  people.csv  4 fields, 4 required
@@ -172,7 +172,7 @@ test('schema template replaces an existing file only with --overwrite', async ()
 })
 
 test('formats that cannot be written to the output are refused before a call', async () => {
-  const { type, all, calls } = await session()
+  const { type, all, listCalls } = await session()
   expect(await type('schema template 102 --format xlsx', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --format xlsx
     2> ␛[31mError:␛[39m refused to write a workbook to the terminal
@@ -202,7 +202,7 @@ test('formats that cannot be written to the output are refused before a call', a
     2> Give the name of a file in it.
     exit 2
   `)
-  expect(calls()).toEqual([])
+  expect(listCalls()).toEqual([])
 })
 
 test('schema template writes a workbook to a pipe', async () => {

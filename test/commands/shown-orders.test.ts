@@ -16,7 +16,7 @@ const createOrderLine = (first: string, email: string, phone: string): string =>
 test.each(stores)(
   'a release covers the order that is shown with the row, and no other order (%s)',
   async (store) => {
-    const { type, all, folder, ordered } = await session({ store })
+    const { type, all, folder, listOrderedEmails } = await session({ store })
     const createOfficeRow = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
     const rows = [createOfficeRow('Ann', '+61400000911'), createOfficeRow('Bob', '+61400000912')]
     writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
@@ -24,7 +24,7 @@ test.each(stores)(
     const { batch_id } = first.json() as { batch_id: string }
     await type(`batch release ${batch_id} --row 2`)
     await type(`batch resume ${batch_id} --yes`)
-    expect(ordered()).toHaveLength(2)
+    expect(listOrderedEmails()).toHaveLength(2)
     // Ann again, with a corrected phone. The first release covers only the shown order, so Bob’s order still holds the row.
     writeFileSync(join(folder, 'more.csv'), `${header}\n${createOfficeRow('Ann', '+61400000919')}\n`)
     const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
@@ -69,11 +69,11 @@ async function setSameTime(url: string): Promise<void> {
 test.each(stores)(
   'request create has one question for each order of a similar person (%s)',
   async (store) => {
-    const { type, folder, ordered, env } = await session({ store })
+    const { type, folder, listOrderedEmails, env } = await session({ store })
     const rows = ['Ann', 'Bob'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
     writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
     await type('batch run people.csv --package 102 --yes --shared office@example.com')
-    expect(ordered()).toHaveLength(2)
+    expect(listOrderedEmails()).toHaveLength(2)
     if (store === 'PostgreSQL') await setSameTime(env['REFCHECK_STORE'] ?? '')
     const line = createOrderLine('Cyd', 'office@example.com', '+61400000913')
     const yes = { ask: /Order anyway/, confirm: true }
@@ -85,7 +85,7 @@ test.each(stores)(
       2> Nothing was ordered.
       exit 2
     `)
-    expect(ordered()).toHaveLength(2)
+    expect(listOrderedEmails()).toHaveLength(2)
     expect(await type(line, { answers: [yes, yes] })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
     ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order anyway? yes
@@ -94,6 +94,6 @@ test.each(stores)(
     2> Follow it with: refcheck request wait REQUEST_3
     exit 0
   `)
-    expect(ordered()).toHaveLength(3)
+    expect(listOrderedEmails()).toHaveLength(3)
   },
 )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
@@ -208,7 +208,7 @@ test('batch plan and the plan of batch run name the same similar people', async 
 })
 
 test('request create names the similar order in its final question', async () => {
-  const { type, ordered } = await session()
+  const { type, listOrderedEmails } = await session()
   await type(orderArguments('Ana'))
   const line =
     'request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678'
@@ -247,18 +247,18 @@ test('request create names the similar order in its final question', async () =>
     2> Cancelled; nothing was ordered, and the answers are deleted
     exit 130
   `)
-  expect(ordered()).toHaveLength(1)
+  expect(listOrderedEmails()).toHaveLength(1)
   const confirmed = await type(line, {
     answers: [
       { ask: 'Is everything correct?', choose: /^Yes/ },
       { ask: /^Somebody similar was ordered/, confirm: true },
     ],
   })
-  expect([confirmed.code, ordered().length]).toEqual([0, 2])
+  expect([confirmed.code, listOrderedEmails().length]).toEqual([0, 2])
 })
 
 test('request create --dry-run reports a duplicate and a similar person', async () => {
-  const { type, ordered } = await session()
+  const { type, listOrderedEmails } = await session()
   await type(orderArguments('Ana'))
   expect(await type(orderArguments('Ana', ['--dry-run']))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --dry-run
@@ -284,7 +284,7 @@ test('request create --dry-run reports a duplicate and a similar person', async 
     { recipient: { first_name: 'Anna' }, error: { code: 'duplicate', match: 'similar' } },
   ])
   expect((await type(orderArguments('Ana', ['--dry-run', '--allow-duplicate']))).code).toBe(0)
-  expect(ordered()).toHaveLength(1)
+  expect(listOrderedEmails()).toHaveLength(1)
 })
 
 test('a file that is read with another mapping is another batch, whose rows are compared with earlier orders', async () => {
@@ -298,7 +298,7 @@ test('a file that is read with another mapping is another batch, whose rows are 
   const { batch_id } = again.json() as { batch_id: string }
   const third = await here.type(`batch run people.csv --package 102 --yes --json ${otherMapping.join(' ')}`)
   expect(third.json()).toMatchObject({ batch_id })
-  expect(here.ordered()).toHaveLength(1)
+  expect(here.listOrderedEmails()).toHaveLength(1)
 })
 
 test.each([
@@ -309,7 +309,7 @@ test.each([
   'store check finds a damaged fingerprint (%j), and the person is not ordered again',
   async (columns, code) => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     await here.type('batch run people.csv --package 102 --yes')
     const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
     for (const column of columns) database.exec(`UPDATE submissions SET ${column} = 'x' WHERE row_number = 1`)
@@ -321,10 +321,10 @@ test.each([
     ])
     here.write('again.csv', `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
     const again = await here.type('batch run again.csv --package 102 --yes')
-    expect([again.code, here.ordered()]).toEqual([code, emails(2)])
+    expect([again.code, here.listOrderedEmails()]).toEqual([code, createEmails(2)])
     const single = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
     const created = await here.type(`${single} --phone +61400000001 --yes`)
-    expect([created.code === 0, here.ordered()]).toEqual([false, emails(2)])
+    expect([created.code === 0, here.listOrderedEmails()]).toEqual([false, createEmails(2)])
   },
 )
 
@@ -332,7 +332,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   'a row with the name of an earlier order, but another e-mail and phone, is reported and sent: %s',
   async (store) => {
     const here = await session({ store })
-    const { type, ordered, write } = here
+    const { type, listOrderedEmails, write } = here
     const person = '--first-name Mei --last-name Ito --email mei@example.com --phone +61400000001'
     await type(`request create --package 102 ${person} --yes`)
     write(
@@ -365,7 +365,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       },
     ]
     expect((await type(`request create --package 102 ${single}`, { answers })).code).toBe(0)
-    expect(ordered()).toEqual([
+    expect(listOrderedEmails()).toEqual([
       'mei@example.com',
       'mei.ito@example.net',
       'other@example.net',

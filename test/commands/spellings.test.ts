@@ -33,14 +33,14 @@ const people = [
 ] as const
 
 test('no person in another spelling is ordered again without a question, also if the first outcome is unknown', async () => {
-  const { type, write, ordered } = await session({})
+  const { type, write, listOrderedEmails } = await session({})
   write('people.csv', `${header}\n${people.map(([, first]) => first).join('\n')}\n`)
   const run = await type('batch run people.csv --package 102 --yes')
-  const before = ordered()
+  const before = listOrderedEmails()
   expect([run.code, before.length]).toEqual([8, 7])
   write('again.csv', `${header}\n${people.map(([, , second]) => second).join('\n')}\n`)
   const again = (await type('batch run again.csv --package 102 --yes --json')).json() as { batch_id: string }
-  expect(ordered()).toEqual(before)
+  expect(listOrderedEmails()).toEqual(before)
   const rows = (await type(`batch rows ${again.batch_id} --json`)).json() as {
     state: string
     error: string

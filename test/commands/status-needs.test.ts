@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 const terminal = { tty: true, exported: { NO_COLOR: '1' } }
@@ -17,7 +17,7 @@ Lenaa,Vogt-Maier-Lindenberger,l3@example.com,+61400000001
   )
   await here.type('batch run people.csv --package 102 --yes --quiet')
   here.sandbox.setCredits(0)
-  peopleFile(here.folder, emails(2), 'more.csv')
+  writePeopleFile(here.folder, createEmails(2), 'more.csv')
   await here.type('batch run more.csv --package 102 --yes --quiet')
   expect(await here.type('status', terminal)).toMatchInlineSnapshot(`
     $ refcheck status
@@ -45,7 +45,7 @@ test('a request that ended without a result stays counted in status and on pages
   const here = await session()
   const { type, folder, clock, read, write } = here
   const people = ['a1+error@example.com', 'a2+declined@example.com']
-  peopleFile(folder, people)
+  writePeopleFile(folder, people)
   await type('batch run people.csv --package 102 --yes --quiet')
   await clock.advance(30 * 24 * 60 * 60_000)
   await type('request list --refresh --quiet')

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 const dayMs = 86_400_000
 
 test('status of an empty store names the login as the next step', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   expect(await type('status')).toMatchInlineSnapshot(`
     $ refcheck status
     Nobody is logged in. Log in with: refcheck auth login
@@ -44,7 +44,7 @@ test('status shows running orders, requests that need attention with a command f
   await type(orderArguments('Priya'))
   sandbox.inject({ scenario: 'error' })
   await type(orderArguments('Chi'))
-  peopleFile(folder, emails(6))
+  writePeopleFile(folder, createEmails(6))
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'before' } })
   await type('batch run people.csv --package 102 --yes --max 4 --quiet')
   await clock.advance(8 * dayMs)
@@ -373,11 +373,11 @@ test('status shows the quota if little of it is left', async () => {
 })
 
 test('HTML pages repeat --profile in every command', async () => {
-  const here = await session({ newcomer: true })
+  const here = await session({ isLoggedOut: true })
   const { type, folder, url, sandbox } = here
   const { apiKey, userEmail } = sandbox.credentials
   await type(`auth login --base-url ${url} --email ${userEmail} --profile main --with-key`, { stdin: apiKey })
-  peopleFile(folder, emails(6))
+  writePeopleFile(folder, createEmails(6))
   const run = 'batch run people.csv --package 102 --yes --max 4 --profile main --json'
   const { batch_id: id } = (await type(run)).json() as { batch_id: string }
   await type('status --html all.html --profile main')

@@ -27,7 +27,7 @@ describe('a store with attempts and no log', () => {
       2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
       exit 1
     `)
-    expect(here.ordered()).toHaveLength(2)
+    expect(here.listOrderedEmails()).toHaveLength(2)
     expect(await here.all(['store check --accept-older --yes', batchRunLine()])).toMatchInlineSnapshot(`
       $ refcheck store check --accept-older --yes
       2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
@@ -83,7 +83,7 @@ test('without a folder for the attempt log nothing is sent, unless --without-lis
     2> Or order without a log that lasts, at your own risk: refcheck store check --without-list
     exit 1
   `)
-  expect(here.ordered()).toEqual([])
+  expect(here.listOrderedEmails()).toEqual([])
   expect(await here.all(['store check --without-list', batchRunLine(' --max 2')])).toMatchInlineSnapshot(`
     $ refcheck store check --without-list
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
@@ -179,14 +179,14 @@ test('a store with a second name (hard link) is refused by either name', async (
     2> Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE
     exit 1
   `)
-  expect(here.ordered()).toHaveLength(2)
+  expect(here.listOrderedEmails()).toHaveLength(2)
 })
 
 test('a store that is replaced during a run is detected before the next order', async () => {
   const here = await sessionWithPeople()
   let isReplaced = false
   here.sandbox.log.subscribe((entry) => {
-    if (isReplaced || entry.kind !== 'call' || here.ordered().length < 10) return
+    if (isReplaced || entry.kind !== 'call' || here.listOrderedEmails().length < 10) return
     isReplaced = true
     copyFileSync(storePathOf(here), `${storePathOf(here)}.new`)
     renameSync(`${storePathOf(here)}.new`, storePathOf(here))
@@ -202,5 +202,5 @@ test('a store that is replaced during a run is detected before the next order', 
     2> Nothing more was sent. See what is known: refcheck store check
     exit 1
   `)
-  expect(here.ordered().length).toBeLessThanOrEqual(11)
+  expect(here.listOrderedEmails().length).toBeLessThanOrEqual(11)
 })

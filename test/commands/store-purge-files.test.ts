@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
 import { listPdfs } from '../harness/orders.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -23,7 +23,7 @@ const run = 'batch run people.csv --package 102 --yes'
 /** Orders Zelda and another person, and creates all kinds of files that refcheck writes about them. */
 async function sessionWithFiles(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
   const here = await session({ store, filters: [SIZE] })
-  peopleFile(here.folder, [zelda, ...emails(1)])
+  writePeopleFile(here.folder, [zelda, ...createEmails(1)])
   const { batch_id } = (await here.type(`${run} --json`)).json() as { batch_id: string }
   const { sandbox } = here
   for (const { request_id } of sandbox.requests()) {
@@ -99,7 +99,7 @@ test('store purge deletes no file that another account could have put at the pat
 
 test('reports below a symbolic link are listed, with their lines of the manifest, until store purge can delete them', async () => {
   const here = await session({ filters: [SIZE] })
-  peopleFile(here.folder, [zelda])
+  writePeopleFile(here.folder, [zelda])
   await here.type(run)
   const [request] = here.sandbox.requests()
   while (here.sandbox.requests()[0]?.status !== 'COMPLETED')

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
 import { listPdfs } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
@@ -33,7 +33,7 @@ function readAllFiles(folder: string): string {
 /** Orders Zelda and two other people from a file. */
 async function sessionWithZelda(name = 'people.csv'): Promise<Session> {
   const here = await session({ filters: [SIZE] })
-  peopleFile(here.folder, [zelda, ...emails(2)], name)
+  writePeopleFile(here.folder, [zelda, ...createEmails(2)], name)
   await here.type(['batch', 'run', name, '--package', '102', '--yes'])
   return here
 }
@@ -156,12 +156,12 @@ test('a re-read of a purged person’s request and another event of it store not
     await here.type(line)
     expect(readAllFiles(dataFolder(here)).toLowerCase()).not.toContain('zelda')
   }
-  expect(here.ordered()).toHaveLength(3)
+  expect(here.listOrderedEmails()).toHaveLength(3)
 })
 
 test('pending rows of a purged person are cancelled', async () => {
   const here = await session()
-  peopleFile(here.folder, [...emails(1), zelda])
+  writePeopleFile(here.folder, [...createEmails(1), zelda])
   await here.type(`${run} --max 1`)
   expect(await here.all([purge, run])).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes
@@ -189,7 +189,7 @@ test('pending rows of a purged person are cancelled', async () => {
     2> To order line 3 after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
     exit 10
   `)
-  expect(here.ordered()).toEqual(['a1@example.com'])
+  expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
@@ -229,7 +229,7 @@ test('--completely leaves no fingerprint in the store and in the attempt log', a
   expect(readAllFiles(attempts)).not.toContain(fingerprint)
   expect(readAllFiles(dataFolder(here))).not.toContain(fingerprint)
   // After that an old file orders the person again. The store is still sound.
-  peopleFile(here.folder, [zelda], 'again.csv')
+  writePeopleFile(here.folder, [zelda], 'again.csv')
   expect(await here.all(['store check', 'batch run again.csv --package 102 --yes'])).toMatchInlineSnapshot(`
     $ refcheck store check
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
@@ -254,7 +254,7 @@ test('--completely leaves no fingerprint in the store and in the attempt log', a
     Next: refcheck request wait --batch BATCH_2
     exit 0
   `)
-  expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])
+  expect(here.listOrderedEmails()).toEqual([zelda, ...createEmails(2), zelda])
 })
 
 test('--completely in a store that never ordered removes nothing and does not fail', async () => {

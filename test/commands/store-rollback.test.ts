@@ -13,7 +13,7 @@ import {
   checkRollbackIsDetected,
   storePathOf,
 } from '../harness/lost-data.ts'
-import { peopleFile } from '../harness/batch-file.ts'
+import { writePeopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -289,7 +289,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       store,
       filters: [[/(?<=")(?:postgres:[^"]+|[^"]*ledger\.sqlite)(?=")/g, 'STORE']],
     })
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
     expect((await here.type(batchRunLine(' --max 1'))).code).toBe(8)
     await here.type('store check --restored')
@@ -314,7 +314,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       counts: { unknown: 1, pending: 2 },
       error: { code: 'outcome_unknown', row: 1 },
     })
-    expect(here.ordered()).toEqual([])
+    expect(here.listOrderedEmails()).toEqual([])
   },
 )
 
@@ -335,9 +335,9 @@ describe('while a run waits for its quota, an older data folder', () => {
     const clock = new ManualClock({ auto: true })
     const sleep = clock.sleep.bind(clock)
     clock.sleep = async (ms, signal) => {
-      if (sent === 0 && here.ordered().length > 2) {
+      if (sent === 0 && here.listOrderedEmails().length > 2) {
         await restore()
-        sent = here.ordered().length
+        sent = here.listOrderedEmails().length
       }
       await sleep(ms, signal)
     }
@@ -352,7 +352,7 @@ describe('while a run waits for its quota, an older data folder', () => {
     await here.type(batchRunLine(' --max 2'))
     const { sent, code } = await runUntilRestored(here, copyDataFolder(here))
     expect(code).toBe(1)
-    expect(here.ordered()).toHaveLength(sent)
+    expect(here.listOrderedEmails()).toHaveLength(sent)
     expect((await here.type('store check')).code).toBe(1)
     expect((await here.type('store check --accept-older --yes')).code).toBe(0)
     await here.type(batchRunLine())
@@ -365,7 +365,7 @@ describe('while a run waits for its quota, an older data folder', () => {
     expect(stderr).toMatch(
       /is closed: a backup of it was restored\nNothing more was sent, because people could be ordered twice\. /,
     )
-    expect(here.ordered()).toHaveLength(sent)
+    expect(here.listOrderedEmails()).toHaveLength(sent)
   })
 
   test('is copied over the open file: no person is ordered twice', async () => {
@@ -386,7 +386,7 @@ test('after a data folder from before batch move is restored, no person is order
   const successor = here.sandbox.replacePackage(102, { newField: false })
   await here.type(`batch move ${batch?.batch_id} --package ${successor}`)
   await here.type(`batch resume ${batch?.batch_id} --yes --max 4`)
-  expect(here.ordered()).toHaveLength(6)
+  expect(here.listOrderedEmails()).toHaveLength(6)
   restore()
   rmSync(join(here.folder, 'people.results.csv'), { force: true })
   expect((await here.type('store check')).code).toBe(1)

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, test } from 'vitest'
 
-import { peopleFile } from '../harness/batch-file.ts'
+import { writePeopleFile } from '../harness/batch-file.ts'
 import type { Filter } from '../harness/filters.ts'
 import { queryDatabase } from '../harness/postgres.ts'
 import { session } from '../harness/session.ts'
@@ -15,7 +15,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
   (store) => {
     test('is refused with a message, and orders no person with a new key', async () => {
       const here = await session({ store, filters: [location] })
-      peopleFile(here.folder, ['a1@example.com'])
+      writePeopleFile(here.folder, ['a1@example.com'])
       expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
       const remove = `DELETE FROM meta WHERE name = 'fingerprint_key'`
       if (store === 'PostgreSQL') {
@@ -25,7 +25,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         database.exec(remove)
         database.close()
       }
-      peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+      writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
       expect(await here.all(['batch run people.csv --package 102 --yes', 'store check']))
         .toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
@@ -38,7 +38,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       2> Nothing was sent. Restore a backup of the store.
       exit 1
     `)
-      expect(here.ordered()).toEqual(['a1@example.com'])
+      expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
     })
   },
 )

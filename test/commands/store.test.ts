@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemRandom } from '../../src/host/random.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { SIZE } from '../harness/filters.ts'
 import { startListener } from '../harness/listening.ts'
@@ -39,7 +39,7 @@ const createRunLine = (file: string): string => `batch run ${file} --package 102
 /** Starts a session with orders for three people, Zelda being the first. */
 async function sessionWithZelda(): Promise<Session> {
   const here = await session({ filters: [SIZE, [/3\.\d+\.\d+/g, '3.N.N'], [/"bytes": \d+/g, '"bytes": #']] })
-  await here.type(createRunLine(peopleFile(here.folder, ['zelda@example.com', ...emails(2)])))
+  await here.type(createRunLine(writePeopleFile(here.folder, ['zelda@example.com', ...createEmails(2)])))
   return here
 }
 
@@ -204,9 +204,9 @@ test('a backup is made in a private folder, so that no other account can replace
 })
 
 test('a restored backup that lacks later orders sends nothing until a user has checked it', async () => {
-  const { type, folder, ordered } = await sessionWithZelda()
+  const { type, folder, listOrderedEmails } = await sessionWithZelda()
   await type('store backup copy.sqlite')
-  const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
+  const file = writePeopleFile(folder, createEmails(2, '-since'), 'since.csv')
   expect((await type(createRunLine(file))).code).toBe(0)
   copyFileSync(join(folder, 'copy.sqlite'), join(folder, 'data', 'ledger.sqlite'))
   // The results file alone would prevent new orders for these people.
@@ -223,7 +223,7 @@ test('a restored backup that lacks later orders sends nothing until a user has c
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
-  expect(ordered()).toHaveLength(5)
+  expect(listOrderedEmails()).toHaveLength(5)
   expect(await type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
     wrong  it lacked 2 attempts that were made with it
@@ -234,16 +234,15 @@ test('a restored backup that lacks later orders sends nothing until a user has c
     2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
     exit 1
   `)
-  const opened = await type('store check --accept-older --yes')
-  expect(opened.stdout).toContain(
-    'Brought back from the attempt logs: 2 orders\n  a person whose name is lost: ',
-  )
-  expect(opened.code).toBe(0)
-  expect((await type(createRunLine(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
+  const { code, stdout } = await type('store check --accept-older --yes')
+  expect(stdout).toContain('Brought back from the attempt logs: 2 orders\n  a person whose name is lost: ')
+  expect(code).toBe(0)
+  const newFile = writePeopleFile(folder, createEmails(1, '-new'), 'new.csv')
+  expect((await type(createRunLine(newFile))).code).toBe(0)
 })
 
 test('a store that was removed is detected, and nothing is ordered with a new store', async () => {
-  const { type, folder, ordered } = await sessionWithZelda()
+  const { type, folder, listOrderedEmails } = await sessionWithZelda()
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(folder, 'data', `ledger.sqlite${suffix}`), { force: true })
   rmSync(join(folder, 'people.results.csv'))
@@ -253,12 +252,12 @@ test('a store that was removed is detected, and nothing is ordered with a new st
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
-  expect(ordered()).toHaveLength(3)
+  expect(listOrderedEmails()).toHaveLength(3)
 })
 
 test('a purged person is in no file of the store, and is still not ordered twice', async () => {
   const here = await sessionWithZelda()
-  const { type, folder, env, sandbox, ordered } = here
+  const { type, folder, env, sandbox, listOrderedEmails } = here
   const id = sandbox.requests()[0]?.request_id ?? ''
   const receiver = await startListener(here)
   await postDelivery(receiver.url, env['REFCHECK_WEBHOOK_SECRET'] ?? '', { body: eventBody(id, 'PARTIAL') })
@@ -328,14 +327,14 @@ test('a purged person is in no file of the store, and is still not ordered twice
         Ana Row3 (line 4): ordered 2026-11-20 12:00 +00:00
     exit 0
   `)
-  expect(ordered()).toHaveLength(3)
+  expect(listOrderedEmails()).toHaveLength(3)
 })
 
 test('a rejected row of a purged person cannot be queued again, and nothing is damaged', async () => {
   const { type, folder, sandbox } = await sessionWithZelda()
   const message = 'recipient.email: is not accepted today'
   sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 400, when: 'before', message } })
-  const file = peopleFile(folder, ['yves@example.com'], 'rejected.csv')
+  const file = writePeopleFile(folder, ['yves@example.com'], 'rejected.csv')
   const { batch_id } = (await type(`${createRunLine(file)} --json`)).json() as { batch_id: string }
   await type('store purge --email yves@example.com --yes')
   expect(await type(`batch retry ${batch_id}`)).toMatchInlineSnapshot(`
@@ -383,7 +382,7 @@ test('store purge --older-than removes finished requests, and no unfinished ones
 
 test('store purge removes no row with an unknown outcome, and requires a selection', async () => {
   const { type, folder } = await session()
-  await type(createRunLine(peopleFile(folder, ['zelda+cut-before@example.com'])))
+  await type(createRunLine(writePeopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda+cut-before@example.com --yes
     Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.

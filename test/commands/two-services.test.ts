@@ -219,11 +219,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     const foreignId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
     here.write('events.ndjson', createEventLine(here, foreignId, 'PARTIAL'))
     await here.typeAtOther('webhook events import events.ndjson')
-    const calls = here.calls().length
+    const calls = here.listCalls().length
     await here.type('batch reconcile')
-    expect(here.calls()).toHaveLength(calls)
+    expect(here.listCalls()).toHaveLength(calls)
     expect((await here.type('request get 3f2b8c1e')).code).toBe(5)
-    expect(here.calls()).toHaveLength(calls)
+    expect(here.listCalls()).toHaveLength(calls)
   })
 
   test('an order with an unknown outcome is reconciled by its own event, although the other service has the same id', async () => {
@@ -271,7 +271,7 @@ test('two services at different paths of one gateway are read separately', async
   await here.type(orderArguments('Bob'), atOther)
   await here.type(orderArguments('Cleo'), atOther)
   expect(here.other.sandbox.requests()).toHaveLength(2)
-  const calls = here.calls().length
+  const calls = here.listCalls().length
   expect(await here.type('request list --refresh --columns name,status')).toMatchInlineSnapshot(`
     $ refcheck request list --refresh --columns name,status
     NAME          STATUS
@@ -285,7 +285,7 @@ test('two services at different paths of one gateway are read separately', async
     2> In reports: 0 stored, 0 already there, 1 request not finished
     exit 0
   `)
-  expect(here.calls()).toHaveLength(calls + 2)
+  expect(here.listCalls()).toHaveLength(calls + 2)
 })
 
 test('the beginning of an id is searched only at the service in use', async () => {

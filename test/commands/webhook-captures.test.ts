@@ -14,7 +14,7 @@ const event =
 const env = { REFCHECK_WEBHOOK_SECRET: secret }
 
 test('webhook verify names the probable cause of a wrong signature, and still refuses it', async () => {
-  const { type } = await session({ newcomer: true })
+  const { type } = await session({ isLoggedOut: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const argv = `webhook verify --signature ${signed}`
   const stdin = Buffer.from(`${event}\n`)
@@ -45,7 +45,7 @@ test('webhook verify names the probable cause of a wrong signature, and still re
 })
 
 test('webhook verify reports that a signature was made with the secret of another profile', async () => {
-  const { type, sandbox, url } = await session({ newcomer: true })
+  const { type, sandbox, url } = await session({ isLoggedOut: true })
   for (const [profile, ownSecret] of [
     ['acme', 'one secret'],
     ['other', secret],
@@ -67,7 +67,7 @@ test('webhook verify reports that a signature was made with the secret of anothe
 })
 
 test('webhook verify --secret-file reads the secret, with a warning if others can read the file', async () => {
-  const { type, write, folder } = await session({ newcomer: true })
+  const { type, write, folder } = await session({ isLoggedOut: true })
   write('secret.txt', `${secret}\n`)
   chmodSync(join(folder, 'secret.txt'), 0o600)
   const argv = `webhook verify --signature ${signature} --secret-file secret.txt`
@@ -90,7 +90,7 @@ test('webhook verify --secret-file reads the secret, with a warning if others ca
 })
 
 test('webhook verify --all verifies each line of a log', async () => {
-  const { type, write } = await session({ newcomer: true })
+  const { type, write } = await session({ isLoggedOut: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const good = JSON.stringify({ headers: { 'x-service-signature': signed }, body: event })
   const forged = JSON.stringify({ signature: signed, body: event.replace('PARTIAL', 'COMPLETED') })
@@ -135,7 +135,7 @@ test('webhook verify --all verifies each line of a log', async () => {
 })
 
 test('webhook verify --har verifies the POSTs of an archive, and flags for lists require a list', async () => {
-  const { type, write } = await session({ newcomer: true })
+  const { type, write } = await session({ isLoggedOut: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const headers = [{ name: 'X-Service-Signature', value: signed }]
   const entries = [{ request: { method: 'POST', headers, postData: { text: event } } }]

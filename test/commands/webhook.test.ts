@@ -11,7 +11,7 @@ const event =
 
 /** Starts a session without a login; `withSecret` are the options that set the webhook secret. */
 async function newcomerSession() {
-  const here = await session({ newcomer: true })
+  const here = await session({ isLoggedOut: true })
   here.write('secret.txt', secret)
   return { ...here, withSecret: { env: { REFCHECK_WEBHOOK_SECRET: secret } } }
 }

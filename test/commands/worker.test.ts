@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { createEmptyCounts } from '../../src/domain/batch/batch.ts'
 import { systemClock } from '../../src/host/clock.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { sessionWithOrders } from '../harness/orders.ts'
 import { session, type Step } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
@@ -25,8 +25,8 @@ const logEntries = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[]
     })
 
 test('batch queue sends nothing; a worker orders the rows, and its log has no names', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   const answers = [{ ask: /Order 102 Identity check only for 2 people/, confirm: true }]
   expect(await type('batch queue people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch queue people.csv --package 102
@@ -48,7 +48,7 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
     results  HOME/people.results.csv
     exit 0
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
   const events = logEntries(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
   expect(events).toEqual([
     { level: 'info', event: 'started', profiles: ['default'] },
@@ -65,44 +65,44 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
     { level: 'info', event: 'stopping' },
     { level: 'info', event: 'stopped' },
   ])
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('a batch with rows that the user left out ends without a warning', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, ['a1@example.com', 'not an e-mail'])
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, ['a1@example.com', 'not an e-mail'])
   await type(`${queueLine} --on-invalid skip`)
   const ended = logEntries(await type('worker --once')).find(({ event }) => event === 'batch-ended')
   const counts = { ...createEmptyCounts(), total: 2, accepted: 1, invalid: 1 }
   expect(ended).toEqual({ level: 'info', event: 'batch-ended', profile: 'default', batch_id: anyId, counts })
-  expect(ordered()).toEqual(['a1@example.com'])
+  expect(listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
 test('a worker that runs again finds nothing to do', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   await type(queueLine)
   await type('worker --once')
   const again = await type('worker --once')
   expect(logEntries(again).map(({ event }) => event)).toEqual(['started', 'refreshed', 'stopping', 'stopped'])
-  expect(ordered()).toHaveLength(2)
+  expect(listOrderedEmails()).toHaveLength(2)
 })
 
 test('a batch that a user runs is no longer queued for the worker', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(3))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
   await type(queueLine)
   await type('batch run people.csv --package 102 --yes --max 1')
   await type('worker --once')
-  expect(ordered()).toEqual(emails(1))
+  expect(listOrderedEmails()).toEqual(createEmails(1))
   await type(queueLine)
   await type('worker --once')
-  expect(ordered()).toEqual(emails(3))
+  expect(listOrderedEmails()).toEqual(createEmails(3))
 })
 
 test('a batch of another account is not ordered, and a warning is logged', async () => {
-  const { type, folder, ordered } = await session()
-  peopleFile(folder, emails(1))
+  const { type, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(1))
   await type(queueLine, { exported: { REFCHECK_ACCOUNT: 'acme' } })
   expect(logEntries(await type('worker --once'))).toContainEqual(
     expect.objectContaining({
@@ -111,12 +111,12 @@ test('a batch of another account is not ordered, and a warning is logged', async
       reason: 'no profile of this worker has its base URL and account: see --profiles',
     }),
   )
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })
 
 test('a batch that halts because orders are refused stays queued, and is ordered later', async () => {
-  const { type, folder, sandbox, clock, ordered } = await session()
-  peopleFile(folder, emails(2))
+  const { type, folder, sandbox, clock, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(2))
   await type(queueLine)
   sandbox.setCredits(0)
   const log = logEntries(await type('worker --once'))
@@ -127,14 +127,14 @@ test('a batch that halts because orders are refused stays queued, and is ordered
   sandbox.setCredits(9)
   await clock.advance(60_000)
   await type('worker --once')
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
   await clock.advance(900_000)
   await type('worker --once')
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('worker --profiles all orders with the key of each profile, and request list --profile shows only its orders', async () => {
-  const acme = await session({ newcomer: true })
+  const acme = await session({ isLoggedOut: true })
   const beta = await world({ clock: acme.clock, seed: 'beta' })
   for (const [name, { url, sandbox }] of Object.entries({ acme, beta })) {
     const { userEmail, apiKey } = sandbox.credentials
@@ -142,15 +142,15 @@ test('worker --profiles all orders with the key of each profile, and request lis
     await acme.type(login, { stdin: apiKey })
     await acme.type(`config set account ${name} --profile ${name}`)
     await acme.type(`store accounts add ${name}`)
-    peopleFile(acme.folder, emails(2))
+    writePeopleFile(acme.folder, createEmails(2))
     expect((await acme.type(`${queueLine} --results ${name}.csv --profile ${name}`)).code).toBe(0)
   }
   const events = logEntries(await acme.type('worker --profiles all --once'))
   expect(events[0]).toEqual({ level: 'info', event: 'started', profiles: ['acme', 'beta'] })
   for (const profile of ['acme', 'beta'])
     expect(events).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
-  expect(acme.ordered()).toEqual(emails(2))
-  expect(beta.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(2))
+  expect(acme.listOrderedEmails()).toEqual(createEmails(2))
+  expect(beta.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(createEmails(2))
   const listIds = async (line: string): Promise<string[]> =>
     ((await acme.type(line)).json() as { request_id: string }[]).map(({ request_id }) => request_id)
   const ids = (sandbox: typeof beta.sandbox): string[] => sandbox.requests().map((each) => each.request_id)
@@ -160,8 +160,8 @@ test('worker --profiles all orders with the key of each profile, and request lis
 })
 
 test('a worker that is stopped while an order is in flight records its outcome, and sends no other order', async () => {
-  const { type, run, folder, intercept, ordered } = await session()
-  peopleFile(folder, emails(3))
+  const { type, run, folder, intercept, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
   await type(queueLine)
   const stop = new AbortController()
   intercept(async (request, ask) => {
@@ -174,12 +174,12 @@ test('a worker that is stopped while an order is in flight records its outcome, 
   const rows = logEntries(ended).filter(({ event }) => event === 'row')
   expect(rows).toEqual([expect.objectContaining({ row: 1, state: 'accepted' })])
   expect(logEntries(ended).at(-1)).toMatchObject({ event: 'stopped' })
-  expect(ordered()).toEqual(emails(1))
+  expect(listOrderedEmails()).toEqual(createEmails(1))
 })
 
 test('a worker files reports in the folder of --output', async () => {
   const { type, folder, clock } = await session()
-  peopleFile(folder, emails(1))
+  writePeopleFile(folder, createEmails(1))
   await type(queueLine)
   await type('worker --once')
   await clock.advance(3_600_000)
@@ -243,7 +243,7 @@ test('worker --profiles refuses missing profiles', async () => {
 
 test('a worker serves health checks and metrics until it is stopped, and then exits with 0', async () => {
   const { run, folder, sandbox } = await world({ clock: systemClock })
-  peopleFile(folder, emails(1))
+  writePeopleFile(folder, createEmails(1))
   await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'])
   const stop = new AbortController()
   let text = ''
@@ -259,7 +259,7 @@ test('a worker serves health checks and metrics until it is stopped, and then ex
   const url = await logLine.promise
   expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n')
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   await run(['store', 'accounts', 'add', 'acme'])
   await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'], {
     env: { REFCHECK_ACCOUNT: 'acme' },

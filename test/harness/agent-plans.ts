@@ -22,7 +22,7 @@ export async function addAgentPlan(
   return (await addPlan(ports, what, 'package 102')).code
 }
 
-/** Returns the JSON body of an order, in the form that a plan stores. */
+/** Returns the body of an order for a person with the first name `first`, as a plan stores it. */
 export function orderBody(first: string, packageId = 102): string {
   const email = `${first.toLowerCase()}@example.com`
   const recipient = { first_name: first, last_name: 'Example', email, phone: '+61412345678' }

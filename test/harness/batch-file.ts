@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Writes `people.csv` with one person for each e-mail. Returns its name. */
-export function peopleFile(folder: string, people: readonly string[], name = 'people.csv'): string {
+/** Writes a file with one person for each e-mail. Returns its name. */
+export function writePeopleFile(folder: string, people: readonly string[], name = 'people.csv'): string {
   const rows = people.map((email, at) => `Ana,Row${at + 1},${email},${createPhone(email, at + 1)}`)
   writeFileSync(join(folder, name), `first_name,last_name,email,phone\n${rows.join('\n')}\n`)
   return name
@@ -15,6 +15,6 @@ function createPhone(email: string, row: number): string {
 }
 
 /** Returns `a1@example.com`, `a2@example.com` and so on; `tag` follows the number. */
-export function emails(count: number, tag = ''): string[] {
+export function createEmails(count: number, tag = ''): string[] {
   return Array.from({ length: count }, (_, at) => `a${at + 1}${tag}@example.com`)
 }

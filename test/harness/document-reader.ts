@@ -48,10 +48,10 @@ export class DocumentReader {
     if (!/^(Error|Interrupted|Cancelled| +"error":)/m.test(output))
       assert.equal(code, 0, `${command}\n${printed}`)
     if (output === '') return ''
-    const blank = /\n+$/.exec(output)?.[0].slice(1) ?? ''
+    const trailingLines = /\n+$/.exec(output)?.[0].slice(1) ?? ''
     if (this.#ids.agree(output.replace(/\n+$/, '\n'), printed)) return output
     this.#ids.addPairsInOrder(output, printed)
-    return this.#ids.shown(printed) + blank
+    return this.#ids.shown(printed) + trailingLines
   }
 
   async #showFile(name: string, output: string): Promise<string> {

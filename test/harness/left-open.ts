@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 
 /** Types of resources that a test file may not leave open: they keep the process running or handle its events. */
-const kinds = /^(TCP|TLS|UDP|Pipe|Process|FSEvent|StatWatcher|Signal|Timeout|Worker|MessagePort)/
+const resourceTypes = /^(TCP|TLS|UDP|Pipe|Process|FSEvent|StatWatcher|Signal|Timeout|Worker|MessagePort)/
 
 /** Events whose listeners are compared. Libraries add listeners of other events when they are loaded. */
 const watchedEvents = ['uncaughtException', 'unhandledRejection', 'warning', 'SIGINT', 'SIGTERM', 'SIGHUP']
@@ -11,7 +11,7 @@ const maxClosingMs = 5_000
 
 /** Returns the state of the process that outlives a test file, as lines that can be compared. */
 function readState(): string[] {
-  const resources = process.getActiveResourcesInfo().filter((name) => kinds.test(name))
+  const resources = process.getActiveResourcesInfo().filter((name) => resourceTypes.test(name))
   const variables = Object.entries(process.env)
     // Vitest sets these before each file.
     .filter(([name]) => !name.startsWith('VITEST'))

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { emails, peopleFile } from './batch-file.ts'
+import { createEmails, writePeopleFile } from './batch-file.ts'
 import { orderArguments } from './people.ts'
 import { type Session, session } from './session.ts'
 
@@ -24,7 +24,7 @@ export const batchRunLine = (more = ''): string => `batch run people.csv --packa
 /** A session with a file of people, and a quota that does not limit them. */
 export async function sessionWithPeople(count = 40): Promise<Session> {
   const here = await session({ quota: [{ calls: 10_000, seconds: 60 }] })
-  peopleFile(here.folder, emails(count))
+  writePeopleFile(here.folder, createEmails(count))
   return {
     ...here,
     type: (line, options) => here.type(line, { exported: quotaVariable, ...options }),
@@ -65,7 +65,7 @@ export async function runAndMeanwhile(
 ): Promise<void> {
   let meanwhileEnded: Promise<unknown> | undefined
   const stop = here.sandbox.log.subscribe((entry) => {
-    if (entry.kind === 'call' && entry.method === 'POST' && here.ordered().length >= count)
+    if (entry.kind === 'call' && entry.method === 'POST' && here.listOrderedEmails().length >= count)
       meanwhileEnded ??= meanwhile()
   })
   expect((await here.type(batchRunLine())).code).toBe(0)
@@ -75,9 +75,9 @@ export async function runAndMeanwhile(
 }
 
 /** E-mails of the people who were ordered more than once. */
-export function listEmailsOrderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
+export function listEmailsOrderedTwice({ listOrderedEmails }: Pick<Session, 'listOrderedEmails'>): string[] {
   const previousEmails = new Set<string>()
-  return ordered().filter((email) => previousEmails.size === previousEmails.add(email).size)
+  return listOrderedEmails().filter((email) => previousEmails.size === previousEmails.add(email).size)
 }
 
 /**
@@ -85,7 +85,7 @@ export function listEmailsOrderedTwice({ ordered }: Pick<Session, 'ordered'>): s
  * people who were ordered twice.
  */
 export async function checkRollbackIsDetected(here: Session): Promise<string[]> {
-  const before = here.ordered()
+  const before = here.listOrderedEmails()
   loseOutcomes(here)
   // The results file alone would prevent new orders for these people.
   rmSync(join(here.folder, 'people.results.csv'), { force: true })
@@ -96,14 +96,14 @@ export async function checkRollbackIsDetected(here: Session): Promise<string[]> 
       { error: { code: 'io', message: expect.stringContaining('is closed: ') as string } },
     ])
   }
-  expect(here.ordered()).toEqual(before)
+  expect(here.listOrderedEmails()).toEqual(before)
   const check = await here.type('store check --json')
   expect([check.code, check.json()]).toMatchObject([1, { sound: false }])
   expect((await here.type('store check --accept-older --yes')).code).toBe(0)
   // The recovered rows are unknown, or conflict with rows of the file.
   expect((await here.type(batchRunLine())).code).toBe(8)
   expect((await here.type(orderArguments('New'))).code).toBe(0)
-  expect(here.ordered()).toHaveLength(41)
+  expect(here.listOrderedEmails()).toHaveLength(41)
   return listEmailsOrderedTwice(here)
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/host/clock.ts'
 
 interface Sleeper {
-  due: number
+  dueMs: number
   wake(): void
 }
 
@@ -44,7 +44,7 @@ export class ManualClock implements Clock {
         reject(signal?.reason as Error)
       }
       const sleeper = {
-        due: this.#elapsed + ms,
+        dueMs: this.#elapsed + ms,
         wake: (): void => {
           signal?.removeEventListener('abort', onAbort)
           resolve()
@@ -74,9 +74,9 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms
     for (;;) {
-      const [next] = [...this.#sleepers].filter(({ due }) => due <= end).sort((a, b) => a.due - b.due)
+      const [next] = [...this.#sleepers].filter(({ dueMs }) => dueMs <= end).sort((a, b) => a.dueMs - b.dueMs)
       if (next === undefined) break
-      this.#move(Math.max(0, next.due - this.#elapsed))
+      this.#move(Math.max(0, next.dueMs - this.#elapsed))
       this.#sleepers.delete(next)
       next.wake()
       await new Promise((resolve) => setImmediate(resolve))

@@ -7,7 +7,7 @@ export interface ObedientOptions {
   type: (words: readonly string[]) => Promise<string>
 }
 
-/** More actions than this mean an endless loop. */
+/** If the client performs more actions than this, the instructions lead to an endless loop. */
 const maxActions = 2_000
 
 /**
@@ -16,7 +16,8 @@ const maxActions = 2_000
  */
 export class ObedientClient {
   readonly #options: ObedientOptions
-  readonly #done = new Set<string>()
+  readonly #doneActions = new Set<string>()
+  /** Codes of plans, which replace `CODE` in an instruction. */
   readonly #codes = new Set<string>()
   /** All texts that the client read. */
   readonly read: string[] = []
@@ -69,9 +70,9 @@ export class ObedientClient {
   }
 
   #addIfNew(action: string): boolean {
-    if (this.#done.has(action)) return false
+    if (this.#doneActions.has(action)) return false
     if (this.actions.push(action) > maxActions) throw new Error('the instructions lead to an endless loop')
-    this.#done.add(action)
+    this.#doneActions.add(action)
     return true
   }
 }

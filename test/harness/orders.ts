@@ -37,7 +37,7 @@ export async function worldWithOrders(people: readonly string[], { minutes = 60,
     ids,
     reports: join(here.folder, 'reports'),
     /** Returns the number of calls that counted against the quota since this function was called last. */
-    calls: countNewCalls(here.sandbox),
+    countNewQuotaCalls: countNewCalls(here.sandbox),
   }
 }
 
@@ -47,7 +47,7 @@ export interface SessionWithOrders extends Session {
   /** Path of the folder of `--output reports`. */
   reports: string
   /** Returns the number of calls that counted against the quota since this function was called last. */
-  quotaCalls: () => number
+  countNewQuotaCalls: () => number
 }
 
 /** Creates the same orders as `worldWithOrders`, in a session. */
@@ -64,13 +64,13 @@ export async function sessionWithOrders(
   for (const person of people) await here.type(scenarioOrder(person, full))
   await clock.advance(minutes * 60_000)
   const countQuotaCalls = (): number =>
-    here.calls().filter((call) => !call.includes(' /v1/reports/') && !call.includes(' /v1/ping')).length
+    here.listCalls().filter((call) => !call.includes(' /v1/reports/') && !call.includes(' /v1/ping')).length
   let countedBefore = countQuotaCalls()
   return {
     ...here,
     ids: here.sandbox.requests().map((each) => each.request_id),
     reports: join(here.folder, 'reports'),
-    quotaCalls: () => {
+    countNewQuotaCalls: () => {
       const before = countedBefore
       countedBefore = countQuotaCalls()
       return countedBefore - before

@@ -20,7 +20,7 @@ export async function sandboxProcess(
   env: Record<string, string> = {},
 ): Promise<SandboxProcess> {
   const here = await session({
-    newcomer: true,
+    isLoggedOut: true,
     filters: [[/\b20\d\d-\d\d-\d\d \d\d:\d\d \+00:00/g, 'TIME'], TIME_OF_DAY],
   })
   const argv = ['sandbox', 'start', '--port', '0', '--json', '--seed', 'session', ...flags]

@@ -1,4 +1,7 @@
-/** Flags that order the simple package for an invented person. */
+/**
+ * The command line that orders the simple package for an invented person with the first name `first`. `more` are further
+ * flags.
+ */
 export function orderArguments(first: string, more: readonly string[] = ['--yes']): string[] {
   const name = first.toLowerCase()
   const person = ['--first-name', first, '--last-name', 'Example', '--email', `${name}@example.com`]

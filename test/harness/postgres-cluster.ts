@@ -151,7 +151,10 @@ export class Cluster {
     }
   }
 
-  /** Starts a standby of this server. It replicates under `name` from `port`, which forwards to this server. */
+  /**
+   * Starts a standby of this server. Its application_name is `name`, and it replicates through `port`, which forwards
+   * to this server.
+   */
   async startStandby(name: string, port = this.port): Promise<Cluster> {
     const folder = createServerFolder()
     const bin = join(readablePrograms(folder), 'bin')

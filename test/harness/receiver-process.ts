@@ -5,8 +5,7 @@ import { program } from './program.ts'
 
 export interface ReceiverProcess {
   child: ChildProcess
-  /** All of stderr so far. */
-  output: () => string
+  stderr: () => string
   url: string
   ended: Promise<unknown>
 }
@@ -32,5 +31,5 @@ export async function startReceiverProcess(
     })
     child.once('close', () => reject(new Error(`it ended before it listened: ${text}`)))
   })
-  return { child, output: () => text, url, ended }
+  return { child, stderr: () => text, url, ended }
 }

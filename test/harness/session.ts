@@ -68,8 +68,8 @@ export interface Session extends World {
   cat: (name: string) => Screen
   /** The exact text of a file. */
   read: (name: string) => string
-  /** Calls that the service received, such as `GET /v1/users 200`. */
-  calls: () => string[]
+  /** Returns the calls that the service received, such as `GET /v1/users 200`. */
+  listCalls: () => string[]
 }
 
 export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
@@ -77,8 +77,8 @@ export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
   clock?: ManualClock | undefined
   /** The engine of the store; by default a file in the session's folder. */
   store?: 'SQLite' | 'PostgreSQL' | undefined
-  /** Whether the environment has only the folders, without an address and a key of the service. */
-  newcomer?: boolean | undefined
+  /** Whether the environment has no address and no key of the service, but only the folders. */
+  isLoggedOut?: boolean | undefined
   /** Further text that varies: patterns and the names that replace them. */
   filters?: readonly Filter[] | undefined
 }
@@ -89,7 +89,7 @@ export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
  */
 export async function session(options: SessionOptions = {}): Promise<Session> {
   const {
-    newcomer = false,
+    isLoggedOut = false,
     filters = [],
     store,
     // PostgreSQL sets the times of orders from its own clock, so the other clocks start at the same time.
@@ -109,7 +109,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
   const callCountBefore = here.sandbox.log.entries().length
 
   const run = (argv: readonly string[], more: RunOptions): Promise<Outcome> =>
-    newcomer
+    isLoggedOut
       ? refcheck(argv, { cwd: here.folder, ...more, env: { ...emptyEnv(here.folder), ...more.env } })
       : here.run(argv, more)
 
@@ -154,7 +154,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
         names.replaceNames(`$ cat ${name}\n${readFileSync(join(here.folder, name), 'utf8').trimEnd()}`),
       ),
     read: (name) => readFileSync(join(here.folder, name), 'utf8'),
-    calls: () =>
+    listCalls: () =>
       here.sandbox.log
         .entries()
         .slice(callCountBefore)

@@ -48,7 +48,7 @@ export interface TerminalSession extends World {
 
 export interface TerminalOptions {
   /** Whether the user is not logged in, and the environment has no address and key of the service. */
-  newcomer?: boolean | undefined
+  isLoggedOut?: boolean | undefined
   filters?: readonly Filter[] | undefined
   /** How many times faster requests progress; 1 by default. */
   speed?: number | undefined
@@ -76,7 +76,7 @@ const commandEnd = /^exit \d+\n\$/m
  * stderr are all the terminal; the shell prints each exit code.
  */
 export async function startTerminal({
-  newcomer = false,
+  isLoggedOut = false,
   filters = [],
   speed,
 }: TerminalOptions = {}): Promise<TerminalSession> {
@@ -87,7 +87,7 @@ export async function startTerminal({
     REFCHECK_DATA_DIR: join(environment.folder, 'data'),
   }
   const env = {
-    ...(newcomer ? folders : environment.env),
+    ...(isLoggedOut ? folders : environment.env),
     PATH: `${programFolder(environment.folder)}:${process.env['PATH'] ?? ''}`,
     HOME: environment.folder,
     LANG: 'C.UTF-8',

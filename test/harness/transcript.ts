@@ -99,6 +99,7 @@ export function oneLine(command: string): string {
   return command.replaceAll(/\s*\\\n\s*/g, ' ')
 }
 
+/** Kinds of text that differ from run to run. */
 const varyingKinds: readonly [kind: string, pattern: string][] = [
   ['id', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'],
   ['digest', '\\b[0-9a-f]{64}\\b'],
@@ -116,7 +117,7 @@ const varyingText = new RegExp(varyingKinds.map(([kind, pattern]) => `(?<${kind}
 /** Kinds of text that identify the same thing wherever they occur in the document. */
 const namedKinds = new Set(['id', 'digest', 'short', 'code', 'referee'])
 
-/** Maps ids of a document to those of this run, and back. */
+/** Maps ids that a document shows to the actual ids of this run, and back. */
 export class Ids {
   readonly #actual = new Map<string, string>()
   readonly #shown = new Map<string, string>()

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { peopleFile } from './batch-file.ts'
+import { writePeopleFile } from './batch-file.ts'
 import type { Session } from './session.ts'
 
 /** Writes a file with an event for each request, as a receiver stores them. Returns its name. */
@@ -13,7 +13,7 @@ export function writeEvents({ sandbox, write }: Session): string {
 
 /** Runs a batch of two rows, the second of which becomes `unknown`. Returns the batch's id. */
 export async function createUnknownRow({ type, folder }: Session, tag = '+cut-after'): Promise<string> {
-  peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`])
+  writePeopleFile(folder, ['a1@example.com', `a2${tag}@example.com`])
   const outcome = await type('batch run people.csv --package 102 --yes --json')
   expect(outcome.code).toBe(8)
   return (outcome.json() as { batch_id: string }).batch_id

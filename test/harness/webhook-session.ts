@@ -13,7 +13,7 @@ export interface WebhookSession extends Session {
 
 export async function webhookSession(): Promise<WebhookSession> {
   const here = await session({
-    newcomer: true,
+    isLoggedOut: true,
     filters: [MS, [new RegExp(secret, 'g'), 'SECRET'], [/\d+ of 60 pairs/g, '# of 60 pairs']],
   })
   return {

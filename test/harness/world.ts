@@ -13,7 +13,7 @@ import { emptyEnv, roomyQuota, serviceEnv } from './service-env.ts'
 
 export { emptyEnv }
 
-/** Intercepts the program's calls: it answers a request itself, or passes one to the service with `ask`. */
+/** Intercepts the program's calls: it answers a request itself, or passes a request to the service with `ask`. */
 export type Interceptor = (
   request: Request,
   ask: (request: Request) => Response | Promise<Response>,
@@ -29,8 +29,8 @@ export interface World {
   env: Record<string, string>
   /** Sets the interceptor of all further calls; undefined removes it. */
   intercept: (interceptor: Interceptor | undefined) => void
-  /** E-mails of the people whom the service has orders for. */
-  ordered: () => string[]
+  /** Returns the e-mail of each order that the service has, in sequence. */
+  listOrderedEmails: () => string[]
   /** Runs `refcheck …` in this world. */
   run: (argv: readonly string[], options?: RunOptions) => Promise<Outcome>
 }
@@ -42,7 +42,7 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** Starts a world, which ends with the test. */
+/** Starts a sandbox with temporary folders and a function that runs command lines; all of it ends with the test. */
 export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
   const folder = temporaryFolder()
   const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
@@ -66,7 +66,7 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
     intercept: (next) => {
       interceptor = next
     },
-    ordered: () => sandbox.requests().map(({ recipient }) => recipient.email),
+    listOrderedEmails: () => sandbox.requests().map(({ recipient }) => recipient.email),
     async run(argv, more = {}) {
       const outcome = await refcheck(argv, { cwd: folder, ...more, env: { ...env, ...more.env } })
       expectNoSecret(outcome, [apiKey, webhookSecret])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test, vi } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/canary.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
@@ -25,7 +25,7 @@ test('no command, valid or invalid, prints or stores a canary', async () => {
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const token = 'eyJjYW5hcnkiOiJ0b2tlbiJ9'
   const canaries = { key: apiKey, secret: webhookSecret, token }
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   const found: string[] = []
   const id = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
   const lines = [

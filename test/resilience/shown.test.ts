@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 recordForFaultTable('lines', 'forged lines', { titles: /line/ })
@@ -28,7 +28,7 @@ test.each(forgedTexts)(
   '%s in a message of the service is shown on one line of a row’s error',
   async (_what, text, shown) => {
     const here = await session()
-    peopleFile(here.folder, emails(2))
+    writePeopleFile(here.folder, createEmails(2))
     here.intercept((request, ask) =>
       request.method === 'POST'
         ? Response.json({ data: null, status_message: 'ERROR', message: text }, { status: 400 })
@@ -57,7 +57,7 @@ test.each([
   mkdirSync(folder)
   if (mode === undefined) chownSync(folder, 54_321, 54_321)
   else chmodSync(folder, mode)
-  peopleFile(here.folder, emails(1))
+  writePeopleFile(here.folder, createEmails(1))
   const env = { REFCHECK_STORE: join(folder, 'ledger.sqlite') }
   const run = await here.type('batch run people.csv --package 102 --yes', { env })
   expect(run.stderr).toContain('is not safe: ')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { batchPlaceholder } from './bad-values.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type World, world } from '../harness/world.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
@@ -34,7 +34,7 @@ export async function createBadFolder(): Promise<BadFolder> {
   const here = await world({ clock, seed: 'bad input', quota: [] })
   const cwd = join(here.folder, 'one', 'two')
   mkdirSync(join(cwd, 'a-folder'), { recursive: true })
-  peopleFile(cwd, emails(peopleCount))
+  writePeopleFile(cwd, createEmails(peopleCount))
   const orderRun = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], { cwd, clock })
   if (orderRun.code !== 0) throw new Error(orderRun.stderr)
   writeFileSync(join(cwd, 'empty.bin'), '')

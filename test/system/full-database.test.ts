@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { world } from '../harness/world.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
@@ -31,7 +31,7 @@ test('a run waits for a database whose disk is full while orders are in flight, 
   const env = { REFCHECK_STORE: cluster.url(database), REFCHECK_QUOTA: '10000/60' }
   const here = await world({ clock: systemClock, quota: [{ calls: 10_000, seconds: 60 }] })
   await here.run(['store', 'migrate'], { env })
-  peopleFile(here.folder, emails(100))
+  writePeopleFile(here.folder, createEmails(100))
   const countOrders = (): number => here.sandbox.requests().length
   let orderCountWhenFull = 0
   here.intercept(async (request, ask) => {
@@ -53,5 +53,5 @@ test('a run waits for a database whose disk is full while orders are in flight, 
   expect(outcome.stderr).toMatch(/The store "\S+" can be used again\.$/m)
   expect(outcome).toMatchObject({ code: 0 })
   expect(orderCountWhenFull).toBeLessThan(100)
-  expect(here.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(100))
+  expect(here.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(createEmails(100))
 })

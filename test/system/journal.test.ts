@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 
 import { beforeAll, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { worldWithLargeQuota } from '../harness/world.ts'
 import { runWithStrace } from '../harness/faults/strace.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
@@ -36,7 +36,7 @@ const isPost = (call: string): boolean =>
 
 test(`the journal is on the disk before the first byte of each of ${orders} orders leaves`, async () => {
   const { sandbox, folder, env } = await worldWithLargeQuota()
-  const file = peopleFile(folder, emails(orders))
+  const file = writePeopleFile(folder, createEmails(orders))
   const { code, calls } = await runWithStrace(
     folder,
     ['batch', 'run', file, '--package', '102', '--yes', '--json'],
@@ -63,7 +63,7 @@ test('a disk that fails at any flush: nothing more is sent, the known results ar
   diskRow.countCases(maxFlushes)
   for (let flush = 1; flush <= maxFlushes; flush += 1) {
     const { sandbox, folder, env } = await worldWithLargeQuota()
-    const file = peopleFile(folder, emails(2))
+    const file = writePeopleFile(folder, createEmails(2))
     const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
     const failed = await runWithStrace(folder, argv, env, `fsync,fdatasync:error=EIO:when=${flush}`)
     const sent = sandbox.requests().length

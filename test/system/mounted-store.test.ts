@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { world } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
@@ -20,7 +20,7 @@ function bindMount(from: string, to: string): void {
 
 test('a store file that is mounted by itself is refused, because its locks would be in two folders', async () => {
   const here = await world()
-  peopleFile(here.folder, emails(3))
+  writePeopleFile(here.folder, createEmails(3))
   expect((await here.run([...batchRun, '--max', '1'])).code).toBe(10)
   const mounted = join(here.folder, 'my store.sqlite')
   writeFileSync(mounted, '')
@@ -35,17 +35,17 @@ test('a store file that is mounted by itself is refused, because its locks would
       },
     },
   ])
-  expect(here.ordered()).toHaveLength(1)
+  expect(here.listOrderedEmails()).toHaveLength(1)
 })
 
 test('a store in a mounted folder is used', async () => {
   const here = await world()
-  peopleFile(here.folder, emails(3))
+  writePeopleFile(here.folder, createEmails(3))
   expect((await here.run([...batchRun, '--max', '1'])).code).toBe(10)
   const mounted = join(here.folder, 'mounted')
   execFileSync('mkdir', [mounted])
   bindMount(join(here.folder, 'data'), mounted)
   const env = { REFCHECK_STORE: join(mounted, 'ledger.sqlite') }
   expect((await here.run(batchRun, { env })).code).toBe(0)
-  expect(new Set(here.ordered()).size).toBe(3)
+  expect(new Set(here.listOrderedEmails()).size).toBe(3)
 })

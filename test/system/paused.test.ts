@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type RunningProgram, start } from '../harness/process.ts'
 import { worldWithLargeQuota } from '../harness/world.ts'
@@ -35,7 +35,7 @@ async function startWorld() {
     if (request.method === 'POST') ordered.resolve()
     return ask(request)
   })
-  peopleFile(here.folder, emails(people))
+  writePeopleFile(here.folder, createEmails(people))
   return { ...here, ordered: ordered.promise }
 }
 

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { start } from '../harness/process.ts'
 import { sampleOf } from '../harness/share.ts'
 import { temporaryFolder, type World, world } from '../harness/world.ts'
@@ -122,7 +122,7 @@ async function findFailure(
 test('planted objects at paths that the program writes are neither followed nor waited for', async () => {
   if (process.getuid?.() !== 0) return fault.markNotTried('only root can give files to another account')
   const here = await world()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   const otherFolder = temporaryFolder()
   const [before, after, victim] = ['before', 'after', 'victim'].map((name) => join(otherFolder, name)) as [
     string,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { program } from '../harness/program.ts'
 import { openTerminal } from '../harness/terminal.ts'
@@ -58,7 +58,7 @@ async function readRawOutput(line: string, folder: string, env: Record<string, s
 
 async function startWorld() {
   const here = await world({ quota: [] })
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   const people = join(here.folder, 'people.csv')
   const order = await here.run(['batch', 'run', people, '--package', '102', '--yes', '--json'])
   expect(order.code).toBe(0)

@@ -53,13 +53,13 @@ test('a full disk exits with 1 and one line', async () => {
 })
 
 test('a read-only disk exits with 1 and one line', async () => {
-  const { type, ids, reports, calls } = await worldWithOrders(['Priya'])
+  const { type, ids, reports, countNewQuotaCalls } = await worldWithOrders(['Priya'])
   mountSmallDisk(reports, 64)
   execFileSync('mount', ['-o', 'remount,ro', reports])
-  calls()
+  countNewQuotaCalls()
   const { code, stdout, stderr } = await type(`report download --request ${ids[0]} --output reports`)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/^Error: cannot write to the folder ".+": the file system is read-only\n.+\n$/)
-  expect(calls()).toBe(0)
+  expect(countNewQuotaCalls()).toBe(0)
   expect(readdirSync(reports)).toEqual([])
 })

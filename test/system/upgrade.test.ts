@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { emails, peopleFile } from '../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { startHandlerApp } from '../harness/listening-session.ts'
@@ -52,7 +52,7 @@ test('a sandbox whose program is removed serves every path', async () => {
   const folder = temporaryFolder()
   const url = service['REFCHECK_BASE_URL'] ?? ''
   const env = { ...emptyEnv(folder), ...service }
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   const lines = [
     'ping',
     'packages list',
@@ -124,7 +124,7 @@ test('a worker whose program is removed orders, downloads reports and answers he
     (await worker.until('"health"')).split('\n').find((line) => line.includes('"health"')) ?? '{}',
   ) as { url: string }
   remove()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   expect((await here.run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'])).code).toBe(0)
   await worker.until('"batch-ended"')
   for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(url + path)).status).toBe(200)
@@ -139,7 +139,7 @@ test('a worker whose program is removed orders, downloads reports and answers he
 test('an agent’s server whose program is removed answers every tool', async () => {
   const { program, remove } = install()
   const here = await world()
-  peopleFile(here.folder, emails(2))
+  writePeopleFile(here.folder, createEmails(2))
   await here.run(orderArguments('Mei'))
   await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'])
   const [batch] = (await here.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]

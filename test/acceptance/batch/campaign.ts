@@ -6,7 +6,7 @@ import type { RequestResource } from '../../../src/contract/request.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { createStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
@@ -124,8 +124,8 @@ export async function killBatches(
           )
         return { code, ...output }
       }
-      const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
-      const file = peopleFile(folder, people, `people-${batch}.csv`)
+      const people = createEmails(rowsPerFile).map((email) => `b${batch}.${email}`)
+      const file = writePeopleFile(folder, people, `people-${batch}.csv`)
       let result: BatchResult | undefined
       while (result === undefined) {
         const argv = ['batch', 'run', file, '--package', '102', '--yes']

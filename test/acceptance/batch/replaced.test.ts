@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { worldWithLargeQuota, temporaryFolder } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
@@ -26,7 +26,7 @@ function installProgram(): string {
 test('if an upgrade removes the program during a batch, every row is still ordered, and the results are written', async () => {
   const rowCount = 150
   const { env, folder, sandbox } = await worldWithLargeQuota()
-  const file = peopleFile(folder, emails(rowCount))
+  const file = writePeopleFile(folder, createEmails(rowCount))
   const programFolder = installProgram()
   const argv = ['batch', 'run', file, '--package', '102', '--yes', '--quiet']
   const run = spawn(process.execPath, [join(programFolder, 'bin', 'run.js'), ...argv], {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
 import { sampleOf } from '../../harness/share.ts'
 import { worldWithLargeQuota } from '../../harness/world.ts'
@@ -19,7 +19,7 @@ const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes'
 /** Runs a batch with the built program, and kills it by SIGKILL once `orders` orders have reached the service. */
 async function runAndKillAt(orders: number) {
   const { folder, sandbox, env: worldEnv } = await worldWithLargeQuota()
-  peopleFile(folder, emails(rowCount))
+  writePeopleFile(folder, createEmails(rowCount))
   const env = { PATH: process.env['PATH'] ?? '', ...worldEnv }
   const run = async (
     args: readonly string[],

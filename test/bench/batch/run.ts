@@ -11,7 +11,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-import { peopleFile } from '../../harness/batch-file.ts'
+import { writePeopleFile } from '../../harness/batch-file.ts'
 import { type Figure, measureInPairs, median, medianRatio, printFigures } from '../measuring.ts'
 import { createHome, measureProcess, startSandboxProcess } from '../program.ts'
 
@@ -25,10 +25,10 @@ const env = { ...home.env, ...sandbox.env }
 let fileCount = 0
 
 /** Writes a file of people without an earlier order, and returns its path. */
-function writePeopleFile(): string {
+function writeNewPeopleFile(): string {
   fileCount += 1
   const emails = Array.from({ length: rowCount }, (_, index) => `person${index}.of${fileCount}@example.com`)
-  return peopleFile(home.folder, emails, `people-${fileCount}.csv`)
+  return writePeopleFile(home.folder, emails, `people-${fileCount}.csv`)
 }
 
 function measureBatchRun(file: string, ...flags: string[]): number {
@@ -57,8 +57,9 @@ async function compareWithBuild(build: string): Promise<Figure> {
   const folders = createSeparateFolders('other')
   const pairs = await measureInPairs(
     rounds,
-    () => measureBatchRun(writePeopleFile()),
-    () => measureCommand(['batch', 'run', writePeopleFile(), '--package', '102', '--yes'], folders, program),
+    () => measureBatchRun(writeNewPeopleFile()),
+    () =>
+      measureCommand(['batch', 'run', writeNewPeopleFile(), '--package', '102', '--yes'], folders, program),
   )
   return { label: `rows a second, to the build in ${build}`, value: 1 / medianRatio(pairs), atLeast: 0.9 }
 }
@@ -76,7 +77,7 @@ function createStoreWithoutLog(): Record<string, string> {
 }
 
 function measureBareLoop(): number {
-  const argv = [bareLoopProgram, writePeopleFile()]
+  const argv = [bareLoopProgram, writeNewPeopleFile()]
   return Number(execFileSync(process.execPath, argv, { env, cwd: home.folder, encoding: 'utf8' }))
 }
 
@@ -85,7 +86,7 @@ try {
   const pairs = await measureInPairs(
     rounds,
     () => {
-      const file = writePeopleFile()
+      const file = writeNewPeopleFile()
       startTimes.push(measureBatchRun(file, '--dry-run'))
       return measureBatchRun(file)
     },
@@ -95,8 +96,8 @@ try {
   const envWithoutLog = createStoreWithoutLog()
   const pairsWithoutLog = await measureInPairs(
     rounds,
-    () => measureBatchRun(writePeopleFile()),
-    () => measureCommand(['batch', 'run', writePeopleFile(), '--package', '102', '--yes'], envWithoutLog),
+    () => measureBatchRun(writeNewPeopleFile()),
+    () => measureCommand(['batch', 'run', writeNewPeopleFile(), '--package', '102', '--yes'], envWithoutLog),
   )
   const perSecond = (index: 0 | 1): number =>
     Math.round((rowCount / median(pairs.map((pair) => pair[index]))) * 1000)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { orderArguments } from '../../harness/people.ts'
 import { createTestStore } from '../../harness/postgres-store.ts'
@@ -28,7 +28,7 @@ async function sessionOnPostgres(): Promise<Session> {
 
 test('on PostgreSQL a batch is run, run again and listed, and a duplicate order is refused', async () => {
   const here = await sessionOnPostgres()
-  peopleFile(here.folder, emails(3))
+  writePeopleFile(here.folder, createEmails(3))
   const screen = await here.all([
     'batch run people.csv --package 102 --yes',
     'batch run people.csv --package 102 --yes',
@@ -99,5 +99,5 @@ test('on PostgreSQL a batch is run, run again and listed, and a duplicate order 
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_4
     exit 2
   `)
-  expect(here.ordered()).toHaveLength(4)
+  expect(here.listOrderedEmails()).toHaveLength(4)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { peopleFile } from '../../harness/batch-file.ts'
+import { writePeopleFile } from '../../harness/batch-file.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { type Session, session } from '../../harness/session.ts'
 
@@ -17,7 +17,7 @@ async function startMachines(aheadMs: number): Promise<{ here: Session; ahead: M
 describe('on PostgreSQL a machine whose clock is ahead', () => {
   test('by 16 minutes does not pass the wait of 15 minutes after an unknown outcome', async () => {
     const { here, ahead } = await startMachines(16 * minute)
-    peopleFile(here.folder, ['a1@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
     const outcome = await here.type('batch run people.csv --package 102 --yes --json')
     const { batch_id: id } = outcome.json() as { batch_id: string }
@@ -28,18 +28,18 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
       2> Nothing was sent. Run this again in 15 min.
       exit 2
     `)
-    expect(here.ordered()).toEqual(['a1@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
   })
 
   test('by 8 days does not order again in a file a person who was ordered today', async () => {
     const { here, ahead } = await startMachines(8 * day)
-    peopleFile(here.folder, ['a1@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com'])
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     await here.type('batch run people.csv --package 102 --yes --allow-duplicate --ignore-results', {
       clock: ahead,
     })
-    expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 })
 
@@ -51,7 +51,7 @@ describe('on PostgreSQL an order of a machine whose clock is behind', () => {
   ): Promise<[Session, string]> {
     const now = Date.now()
     const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
-    peopleFile(here.folder, ['a1@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com'])
     if (fault !== undefined) here.sandbox.inject({ on: 'POST *', fault, times: 1 })
     const outcome = await here.type('batch run people.csv --package 102 --yes --json', {
       clock: new ManualClock({ auto: true, now: now - byMs }),
@@ -63,14 +63,14 @@ describe('on PostgreSQL an order of a machine whose clock is behind', () => {
     const [here, id] = await orderWithClockBehind(16 * minute, { kind: 'cut', when: 'after' })
     const again = await here.type(`batch reconcile ${id} --row 1 --confirm-email a1@example.com`)
     expect(again.stderr).toContain('the order of Ana Row1 (line 2) was sent less than 15 minutes ago')
-    expect(here.ordered()).toEqual(['a1@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
   })
 
   test('by 8 days is not ordered again in a file on the same day', async () => {
     const [here] = await orderWithClockBehind(8 * day)
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+    writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     await here.type('batch run people.csv --package 102 --yes --allow-duplicate --ignore-results')
-    expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+    expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 })
 
@@ -82,7 +82,7 @@ test('events are compared with attempts by the database’s clock, even if the c
     answer.headers.set('date', new Date(now).toUTCString())
     return answer
   })
-  peopleFile(here.folder, ['a1@example.com'])
+  writePeopleFile(here.folder, ['a1@example.com'])
   here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
   await here.type('batch run people.csv --package 102 --yes')
   const [request] = here.sandbox.requests()

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { createTestStore } from '../../harness/postgres-store.ts'
 import { type Outcome, type RunOptions } from '../../harness/run-command.ts'
@@ -26,7 +26,7 @@ export async function startMachines(people: number, existingUrl?: string): Promi
     quota: [{ calls: 10_000, seconds: 60 }],
   })
   const storeUrl = existingUrl ?? (await createTestStore())
-  peopleFile(here.folder, emails(people))
+  writePeopleFile(here.folder, createEmails(people))
   const envOf = (machine: string): Record<string, string> => ({
     REFCHECK_STORE: storeUrl,
     REFCHECK_QUOTA: '10000/60',

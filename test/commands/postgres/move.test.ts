@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { eventBody, postDelivery } from '../../harness/deliveries.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { startListening } from '../../harness/listening-session.ts'
@@ -26,10 +26,10 @@ async function createDatabase(): Promise<{ url: string; password: string }> {
 test('a store is moved to PostgreSQL and back: duplicates are found in the new store, and the old store orders nothing', async () => {
   const { url, password } = await createDatabase()
   const here = await session({ filters })
-  const { type, folder, ordered } = here
+  const { type, folder, listOrderedEmails } = here
   const exported = { PGPASSWORD: password }
   const onPostgres = { exported: { ...exported, REFCHECK_STORE: url } }
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   await type('batch run people.csv --package 102 --yes')
   const receiver = await startListening(here)
   const [{ request_id: id } = { request_id: '' }] = here.sandbox.requests()
@@ -68,7 +68,7 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
     2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
     exit 1
   `)
-  peopleFile(folder, [...emails(2), 'new@example.com'], 'again.csv')
+  writePeopleFile(folder, [...createEmails(2), 'new@example.com'], 'again.csv')
   rmSync(join(folder, 'people.results.csv'))
   const run = 'batch run again.csv --package 102 --yes'
   const lines = [
@@ -174,12 +174,12 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
   `)
   expect((await type(run, onPostgres)).stderr).toContain(`was moved to "${join(folder, 'back.sqlite')}"`)
   expect((await type(run, { exported: { REFCHECK_STORE: join(folder, 'back.sqlite') } })).code).toBe(0)
-  expect(ordered()).toEqual([...emails(2), 'new@example.com'])
+  expect(listOrderedEmails()).toEqual([...createEmails(2), 'new@example.com'])
 })
 
 test('store move refuses a missing or identical store, a store in memory, and a password in the URL', async () => {
   const { all, type, folder } = await session({ filters })
-  peopleFile(folder, emails(1))
+  writePeopleFile(folder, createEmails(1))
   await type('batch run people.csv --package 102 --yes')
   expect(
     await all([

@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { createStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
@@ -101,7 +101,7 @@ test.each(outages)(
     const env = { REFCHECK_STORE: cluster.url(database) }
     const { run, folder, sandbox, intercept } = await world({ clock: systemClock })
     await createStore(env.REFCHECK_STORE)
-    peopleFile(folder, emails(4))
+    writePeopleFile(folder, createEmails(4))
     let posts = 0
     let outage: Promise<void> | undefined
     let ended: Promise<void> | undefined
@@ -124,7 +124,7 @@ test.each(outages)(
     expect(outcome.stderr.match(/Waiting for the store/g)).toHaveLength(1)
     expect(outcome.stderr).toMatch(/The store "\S+" can be used again\.\n/)
     expect(outcome).toMatchObject({ code: 0 })
-    expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(4))
+    expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(createEmails(4))
     const rows = await cluster.ask(
       'SELECT state, count(*)::int AS n FROM refcheck.submissions GROUP BY 1',
       database,
@@ -147,8 +147,8 @@ test('a run with a slow database waits for it, and orders each person once', asy
     CREATE TRIGGER slow AFTER UPDATE ON refcheck.submissions EXECUTE FUNCTION refcheck.slow()`,
     database,
   )
-  peopleFile(folder, emails(3))
+  writePeopleFile(folder, createEmails(3))
   const outcome = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes', '--quiet'], { env })
   expect(outcome).toMatchObject({ code: 0, stderr: '' })
-  expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(3))
+  expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(createEmails(3))
 }, 60_000)

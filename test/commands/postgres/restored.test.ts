@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { type Machines, startMachines } from './machines.ts'
 
-import { emails } from '../../harness/batch-file.ts'
+import { createEmails } from '../../harness/batch-file.ts'
 import { listEmailsOrderedTwice } from '../../harness/lost-data.ts'
 import { createStore } from '../../harness/create-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
@@ -74,7 +74,7 @@ class InterruptedClock extends ManualClock {
   }
 
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const interrupt = here.ordered().length >= 10 ? this.#interrupt : undefined
+    const interrupt = here.listOrderedEmails().length >= 10 ? this.#interrupt : undefined
     if (interrupt !== undefined) this.#interrupt = undefined
     await interrupt?.()
     await super.sleep(ms, signal)
@@ -100,7 +100,7 @@ describe('while a run waits for its quota', () => {
       await here.on('alpha', createRunLine(' --max 2'))
       const restore = await pair.snapshot()
       expectClosed(await runWithInterruption('alpha', restore), 'lacked')
-      expect(here.ordered()).toHaveLength(12)
+      expect(here.listOrderedEmails()).toHaveLength(12)
       await expectCompleted('alpha')
     },
     longMs,
@@ -116,7 +116,7 @@ describe('while a run waits for its quota', () => {
         await runWithInterruption('alpha', () => pair.returnFormer()),
         'it is an older copy of the store',
       )
-      expect(here.ordered()).toHaveLength(12)
+      expect(here.listOrderedEmails()).toHaveLength(12)
       await expectCompleted('alpha')
     },
     longMs,
@@ -171,7 +171,7 @@ describe.each(Object.keys(rollbacks))('machine A checks the store after %s', (ro
     await setHostName('beta', 'hr-2')
     const restore = await (rollbacks[rollback] as (typeof rollbacks)[string])()
     await here.on('beta', createRunLine(' --max 10'))
-    expect(here.ordered()).toHaveLength(14)
+    expect(here.listOrderedEmails()).toHaveLength(14)
     // A reads the attempt numbers that B has used.
     await here.on('alpha', 'batch list')
     await restore()
@@ -184,7 +184,7 @@ describe.each(Object.keys(rollbacks))('machine A checks the store after %s', (ro
       const checked = await here.on('alpha', 'store check')
       expectClosed(checked, 'is closed')
       expectClosed(await here.on('alpha', createRunLine()), 'is closed')
-      expect(here.ordered()).toHaveLength(14)
+      expect(here.listOrderedEmails()).toHaveLength(14)
       await expectCompleted('alpha', 'beta')
     },
     longMs,
@@ -205,7 +205,7 @@ test(
     expect(checked.stderr).not.toContain('--accept-older')
     expectClosed(await here.on('alpha', createRunLine()), 'hr-2')
     expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
-    expect(here.ordered()).toHaveLength(14)
+    expect(here.listOrderedEmails()).toHaveLength(14)
     await expectCompleted('alpha', 'beta')
   },
   longMs,
@@ -225,11 +225,11 @@ test(
         await here.on('beta', createRunLine(' --max 10'))
       },
     })
-    expect(here.ordered()).toHaveLength(14)
+    expect(here.listOrderedEmails()).toHaveLength(14)
     expectClosed(await here.on('alpha', 'store check'), 'hr-2')
     expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
     expectClosed(await here.on('alpha', createRunLine()), 'hr-2')
-    expect(here.ordered()).toHaveLength(14)
+    expect(here.listOrderedEmails()).toHaveLength(14)
     await expectCompleted('alpha', 'beta')
   },
   longMs,
@@ -261,7 +261,7 @@ describe('after a failover that lost orders of B', () => {
       expectClosed(checked, 'not reported: hr-2')
       expect(checked.stderr).not.toContain('--accept-older')
       expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
-      expect(here.ordered()).toHaveLength(14)
+      expect(here.listOrderedEmails()).toHaveLength(14)
       await expectCompleted('alpha', 'beta')
     },
     longMs,
@@ -277,7 +277,7 @@ describe('after a failover that lost orders of B', () => {
       expectClosed(await here.on('alpha', 'store check --without hr-2 --yes'), '--accept-older')
       await here.on('alpha', 'store check --accept-older --yes')
       await here.on('alpha', createRunLine())
-      expect(here.ordered()).toHaveLength(14)
+      expect(here.listOrderedEmails()).toHaveLength(14)
       await here.on('beta', createRunLine())
       expect(listEmailsOrderedTwice(here)).toEqual([])
     },
@@ -289,7 +289,7 @@ describe('after a failover that lost orders of B', () => {
     async () => {
       await here.on('alpha', createRunLine(' --max 2'))
       await failOver()
-      expect(here.ordered()).toHaveLength(12)
+      expect(here.listOrderedEmails()).toHaveLength(12)
       expectClosed(await here.on('alpha', 'store check'), '--accept-older')
       await here.on('alpha', 'store check --accept-older --yes')
       await here.on('alpha', createRunLine())
@@ -308,7 +308,7 @@ test(
     await here.on('beta', createRunLine(' --max 2'))
     const restore = await dumpTables()
     await here.on('beta', createRunLine(' --max 4'))
-    expect(here.ordered()).toHaveLength(8)
+    expect(here.listOrderedEmails()).toHaveLength(8)
     await restore()
     for (const machine of ['alpha', 'beta']) await here.on(machine, 'store check')
     await here.on('alpha', 'store check --accept-older --yes')
@@ -335,7 +335,7 @@ test(
     const successor = here.sandbox.replacePackage(102, { newField: false })
     await here.on('alpha', `batch move ${batch?.batch_id} --package ${successor}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes --max 4`)
-    expect(here.ordered()).toHaveLength(6)
+    expect(here.listOrderedEmails()).toHaveLength(6)
     await restore()
     expectClosed(await here.on('alpha', 'store check'), 'is closed')
     await here.on('alpha', 'store check --accept-older --yes')
@@ -365,7 +365,7 @@ test(
     await here.on('alpha', `batch retry ${batch?.batch_id}`)
     await here.on('beta', resume)
     here.intercept(undefined)
-    expect(here.ordered()).toEqual(emails(1))
+    expect(here.listOrderedEmails()).toEqual(createEmails(1))
     await restore()
     await here.on('beta', 'store check')
     await expectCompleted('alpha', 'beta')

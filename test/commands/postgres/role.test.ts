@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { createStore } from '../../harness/create-store.ts'
 import { orderArguments } from '../../harness/people.ts'
@@ -28,9 +28,9 @@ test('a database user without the right to change tables can use a store that it
     await queryDatabase(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
   })
   const url = owner.replace(/\/\/[^@]*@/, `//${role}@`)
-  const { type, all, folder, ordered } = await session({ filters })
+  const { type, all, folder, listOrderedEmails } = await session({ filters })
   const exported = { PGPASSWORD: password }
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   const secret = url.replace('@', `:${password}@`)
   const refused = await type(`config set store ${secret}`)
   expect(refused.stderr).toContain('store: passwords are refused in the settings')
@@ -115,12 +115,12 @@ test('a database user without the right to change tables can use a store that it
     Next: refcheck report sync --output reports
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('if a user cannot read the system identifier of the server, nothing is ordered, and doctor names the missing right', async () => {
   const owner = await emptyDatabase()
-  const { type, all, folder, ordered } = await session({ filters })
+  const { type, all, folder, listOrderedEmails } = await session({ filters })
   const role = `user_${randomInt(1e9, 1e10)}`
   await queryDatabase(owner, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
   onTestFinished(async () => {
@@ -129,7 +129,7 @@ test('if a user cannot read the system identifier of the server, nothing is orde
   await createStore(owner)
   await queryDatabase(owner, rights.replaceAll('{}', role))
   await queryDatabase(owner, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
-  peopleFile(folder, emails(2))
+  writePeopleFile(folder, createEmails(2))
   const exported = { REFCHECK_STORE: owner.replace(/\/\/[^@]*@/, `//${role}:secret@`) }
   expect(await all(['batch run people.csv --package 102 --yes'], { exported })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
@@ -145,7 +145,7 @@ test('if a user cannot read the system identifier of the server, nothing is orde
                         GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC;
     exit 1
   `)
-  expect(ordered()).toEqual([])
+  expect(listOrderedEmails()).toEqual([])
 })
 
 test('a row-level security policy that hides rows prevents orders, because earlier orders would not be found', async () => {
@@ -173,5 +173,5 @@ test('a row-level security policy that hides rows prevents orders, because earli
     2> Switch row-level security off on the tables of the schema refcheck: with hidden rows a person could be ordered twice.
     exit 1
   `)
-  expect(here.ordered()).toHaveLength(1)
+  expect(here.listOrderedEmails()).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { orderArguments } from '../../harness/people.ts'
 import { start } from '../../harness/process.ts'
 import { startMachines } from './machines.ts'
@@ -18,7 +18,7 @@ test('three machines share a file: each person is ordered once, and each machine
     [0, ''],
     [0, ''],
   ])
-  expect(here.ordered().sort()).toEqual(emails(30).sort())
+  expect(here.listOrderedEmails().sort()).toEqual(createEmails(30).sort())
   for (const { json } of ended) expect(json()).toMatchObject({ counts: { accepted: 30, total: 30 } })
 })
 
@@ -43,7 +43,7 @@ test('after one unknown outcome, every machine pings the service before its next
   })
   const ended = await Promise.all(['alpha', 'beta'].map((machine) => here.on(machine, run)))
   expect(ended.map(({ code }) => code)).toEqual([8, 8])
-  expect(here.ordered().sort()).toEqual(emails(12).sort())
+  expect(here.listOrderedEmails().sort()).toEqual(createEmails(12).sort())
   expect(arrivals.slice(0, 3)).toEqual(['order', 'order', 'ping'])
   // One machine sends its next order after its ping, the other machine pings as well before its own next order.
   expect(arrivals.slice(3, 5).sort()).toEqual(['order', 'ping'])
@@ -52,13 +52,13 @@ test('after one unknown outcome, every machine pings the service before its next
 
 test('the same people in two files on two machines at the same time are ordered once', async () => {
   const here = await startMachines(8)
-  peopleFile(here.folder, emails(9), 'more.csv')
+  writePeopleFile(here.folder, createEmails(9), 'more.csv')
   const [one, other] = await Promise.all([
     here.on('alpha', run),
     here.on('beta', run.replace('people.csv', 'more.csv')),
   ])
   expect([one.code, other.code].every((code) => [0, 2, 10].includes(code))).toBe(true)
-  expect(here.ordered().sort()).toEqual(emails(9).sort())
+  expect(here.listOrderedEmails().sort()).toEqual(createEmails(9).sort())
 })
 
 test('one batch run and three request create share an attempt log at the same time, and the store still accepts orders', async () => {
@@ -66,8 +66,8 @@ test('one batch run and three request create share an attempt log at the same ti
   const single = (first: string): string[] => [...orderArguments(first, ['--yes', '--quiet'])]
   const expected: string[] = []
   for (let round = 1; round <= 4; round += 1) {
-    const people = emails(10, `.r${round}`)
-    peopleFile(here.folder, people, `round-${round}.csv`)
+    const people = createEmails(10, `.r${round}`)
+    writePeopleFile(here.folder, people, `round-${round}.csv`)
     const singles = ['Ana', 'Mei', 'Priya'].map((name) => `${name}${round}`)
     expected.push(...people, ...singles.map((name) => `${name.toLowerCase()}@example.com`))
     const lines = [
@@ -83,6 +83,6 @@ test('one batch run and three request create share an attempt log at the same ti
       ['', '', '', ''],
     ])
   }
-  expect(here.ordered().sort()).toEqual(expected.sort())
+  expect(here.listOrderedEmails().sort()).toEqual(expected.sort())
   expect((await here.on('alpha', 'store check --json')).json()).toMatchObject({ state: 'open', sound: true })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { createTestStore } from '../../harness/postgres-store.ts'
@@ -104,8 +104,8 @@ test('store migrate creates the tables once, and store info shows format and add
 })
 
 test('store backup refuses a store on PostgreSQL; store purge works on it', async () => {
-  const { all, folder, ordered } = await sessionWithStore(await createTestStore())
-  peopleFile(folder, emails(2))
+  const { all, folder, listOrderedEmails } = await sessionWithStore(await createTestStore())
+  writePeopleFile(folder, createEmails(2))
   expect(
     await all([
       'batch run people.csv --package 102 --yes --quiet',
@@ -156,7 +156,7 @@ test('store backup refuses a store on PostgreSQL; store purge works on it', asyn
     Next: refcheck report sync --output reports
     exit 0
   `)
-  expect(ordered()).toEqual(emails(2))
+  expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
 test('doctor names the replication of the store', async () => {
@@ -167,11 +167,11 @@ test('doctor names the replication of the store', async () => {
 
 test('two workers share the queued batch', async () => {
   const url = await createTestStore()
-  const { type, folder, ordered } = await sessionWithStore(url)
-  peopleFile(folder, emails(5))
+  const { type, folder, listOrderedEmails } = await sessionWithStore(url)
+  writePeopleFile(folder, createEmails(5))
   await type('batch queue people.csv --package 102 --yes')
   await Promise.all([type('worker --once'), type('worker --once')])
-  expect(ordered().sort()).toEqual(emails(5))
+  expect(listOrderedEmails().sort()).toEqual(createEmails(5))
   expect(await queryDatabase(url, 'SELECT queued_at FROM refcheck.batches')).toEqual([{ queued_at: null }])
 })
 

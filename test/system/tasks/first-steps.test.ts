@@ -74,7 +74,7 @@ test('see what a package needs', async () => {
 })
 
 test('log in for the first time', async () => {
-  const terminal = await startTerminal({ newcomer: true })
+  const terminal = await startTerminal({ isLoggedOut: true })
   await terminal.type('refcheck packages list')
   await terminal.type('refcheck auth login', 'Base URL')
   await terminal.press(`${terminal.url}\r`, 'API key')
@@ -106,7 +106,7 @@ test('log in for the first time', async () => {
 })
 
 test('renew a key', async () => {
-  const terminal = await startTerminal({ newcomer: true })
+  const terminal = await startTerminal({ isLoggedOut: true })
   const { apiKey } = terminal.sandbox.credentials
   terminal.write('key.txt', apiKey)
   await terminal.type(
@@ -150,7 +150,7 @@ test('renew a key', async () => {
 })
 
 test('use another profile', async () => {
-  const terminal = await startTerminal({ newcomer: true })
+  const terminal = await startTerminal({ isLoggedOut: true })
   terminal.write('key.txt', terminal.sandbox.credentials.apiKey)
   const login = `refcheck auth login --base-url ${terminal.url} --with-key < key.txt`
   await terminal.type(`${login} --email olive.owner@example.com --profile main`)
