@@ -33,7 +33,7 @@ async function orderElsewhere({ type }: Session, row: number): Promise<string> {
 
 test('a request that the provider has is recorded, so that a later file holds the person', async () => {
   const here = await restoreOlderStore()
-  const { type, write, batchId, ordered } = here
+  const { type, write, batchId, listOrderedEmails } = here
   const requestId = await orderElsewhere(here, 3)
   const otherId = here.sandbox.requests()[0]?.request_id ?? ''
   const answers = [
@@ -115,7 +115,7 @@ test('a request that the provider has is recorded, so that a later file holds th
     2> That request is the order of Ana Row3 (line 2): refcheck batch cancel BATCH_2 --row 1
     exit 10
   `)
-  expect(ordered().filter((email) => email === 'a3@example.com')).toHaveLength(1)
+  expect(listOrderedEmails().filter((email) => email === 'a3@example.com')).toHaveLength(1)
 })
 
 test('release --all warns of rows that may have been ordered, and asks on a terminal', async () => {

@@ -6,7 +6,7 @@ import { enveloped, identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, trustAuthority } from './setup.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const fault = recordForFaultTable('cut', 'sent again')
+const faultRow = recordForFaultTable('cut', 'sent again')
 
 expectNoProcessFaults()
 
@@ -43,7 +43,7 @@ test.each(['close', 'reset'] as const)(
     }
     proxy.cut = {}
     expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
-    fault.countCases(createdAnswer.length - 1)
+    faultRow.countCases(createdAnswer.length - 1)
   },
 )
 
@@ -62,7 +62,7 @@ test.each(['close', 'reset'] as const)(
     }
     // Only the first request, which was not cut, was received completely.
     expect(server.requests).toHaveLength(1)
-    fault.countCases(requestBytes - 1)
+    faultRow.countCases(requestBytes - 1)
   },
 )
 

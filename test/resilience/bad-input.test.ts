@@ -12,9 +12,9 @@ import { sampleOf } from '../harness/share.ts'
 import { type BadLine, badLines, commandIds } from './bad-input.ts'
 import { type BadFolder, createBadFolder } from './world-of-bad-input.ts'
 
-const fault = recordForFaultTable('bad-input', 'not refused in order', { titles: /every command/ })
+const faultRow = recordForFaultTable('bad-input', 'not refused in order', { titles: /every command/ })
 
-/** More time than any refusal takes. */
+/** A command line that has not ended after this time counts as a failure. */
 const maxMs = 10_000
 /** A new folder is used after this many lines, because a sandbox that has logged many calls is slow to list them. */
 const linesPerFolder = 200
@@ -77,7 +77,7 @@ async function runLine(
   const { cwd, clock } = folder
   const signal = ctrlC.signal
   const writer = argv.some((word) => /(?:^|=)pipe$/.test(word)) ? startWriter(join(cwd, 'pipe')) : undefined
-  const run = folder.run(folder.words(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runMain })
+  const run = folder.run(folder.fillIn(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runMain })
   const isLate = await Promise.race([run.then(() => false), timeLimit.promise])
   clearTimeout(timer)
   clearInterval(writer)
@@ -103,7 +103,7 @@ const unprintable = /(?!\n)[\p{Cc}\p{Bidi_Control}\p{Cs}]/u
 
 /** Returns what is wrong with the outcome of a bad command line; undefined if it was refused as required. */
 function findProblem(
-  { mayPass, about, value }: BadLine,
+  { canBeAccepted, invalidPart, value }: BadLine,
   { code, stdout, stderr, isLate }: TimedOutcome,
   asJson: boolean,
 ): string | undefined {
@@ -111,14 +111,14 @@ function findProblem(
   if (isLate) return 'it did not end'
   if (/\binternal error: |TypeError|^ +at /m.test(stdout + stderr))
     return `a fault of the program: ${outcome}`
-  if (mayPass && [0, 130].includes(code)) return undefined
+  if (canBeAccepted && [0, 130].includes(code)) return undefined
   if (!asJson) {
     if (unprintable.test(stderr)) return `it shows unprintable characters: ${outcome}`
     const errors = stderr.match(/^Error: /gm) ?? []
     if (errors.length !== 1) return `${errors.length} lines with an error: ${outcome}`
     if ((/^Error: .*/m.exec(stderr)?.[0] ?? '').length > maxLineLength)
       return `a line that is too long: ${outcome}`
-    if (stdout !== '' && !mayPass) return `something on stdout: ${outcome}`
+    if (stdout !== '' && !canBeAccepted) return `something on stdout: ${outcome}`
     return undefined
   }
   let error: { code?: ErrorCode; message?: string; hint?: string } | undefined
@@ -129,15 +129,15 @@ function findProblem(
   }
   if (error?.code === undefined || error.message === undefined) return `no error: ${outcome}`
   if (exitCodes[error.code] !== code) return `another code than that of the error: ${outcome}`
-  if (!mayPass && !refusalCodes.has(error.code)) return `it was not refused: ${outcome}`
-  if (!mayPass && about !== undefined && !isNamed(about, value, error.message))
+  if (!canBeAccepted && !refusalCodes.has(error.code)) return `it was not refused: ${outcome}`
+  if (!canBeAccepted && invalidPart !== undefined && !isNamed(invalidPart, value, error.message))
     return `it does not name the invalid part: ${outcome}`
   return undefined
 }
 
 /** Whether a message contains the name of the argument or flag, or the beginning of its value. */
-const isNamed = (about: string, value = '', message: string): boolean =>
-  new RegExp(about.replaceAll(/^-+|-url$/g, '').replaceAll(/[-_]/g, '[-_ ]'), 'i').test(message) ||
+const isNamed = (invalidPart: string, value = '', message: string): boolean =>
+  new RegExp(invalidPart.replaceAll(/^-+|-url$/g, '').replaceAll(/[-_]/g, '[-_ ]'), 'i').test(message) ||
   message.includes(value === '' ? '""' : (value.split('=', 1)[0] ?? value).slice(0, 20)) ||
   (value.includes('\0') && message.startsWith('an argument holds a NUL'))
 
@@ -163,19 +163,19 @@ test.each([...largeTopics, 'the other topics'])(
       for (const asJson of [false, true]) {
         const argv = asJson ? [...line.argv, '--json'] : line.argv
         const problem = findProblem(line, await runLine(folder, argv, runMain), asJson)
-        const sent = folder.sent().filter((call) => !call.includes(' /_sandbox/'))
-        const changed = folder.changed().filter((name) => name !== intendedChanges[line.id])
+        const sent = folder.takeSentRequests().filter((call) => !call.includes(' /_sandbox/'))
+        const changed = folder.takeChangedNames().filter((name) => name !== intendedChanges[line.id])
         const created = folder.takeCreated()
         if (problem !== undefined) problems.push(problem)
         if (sent.length > 0) problems.push(`it sent ${sent.join()}`)
         if (changed.length > 0) problems.push(`it changed ${changed.join()}`)
-        if (created.length > 0 && !line.mayPass) problems.push(`it created ${created.join()}`)
+        if (created.length > 0 && !line.canBeAccepted) problems.push(`it created ${created.join()}`)
       }
       if (problems.length > 0)
-        failures.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${problems.join('; ')}`)
+        failures.push(`${line.id}, ${line.invalidPart ?? ''} ${line.what}: ${problems.join('; ')}`)
     }
-    fault.countCases(lines.length, lines.length - failures.length)
-    fault.addNote(`${ids.length} commands of ${topic}`)
+    faultRow.countCases(lines.length, lines.length - failures.length)
+    faultRow.addNote(`${ids.length} commands of ${topic}`)
     expect(failures).toEqual([])
   },
   1_800_000,

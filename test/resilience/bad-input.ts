@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { argumentKinds, fileKinds, flagKinds, type Kind, kinds, oddValues } from './bad-values.ts'
+import { argumentKinds, fileKinds, flagKinds, type ValueKind, kinds, unusualValues } from './bad-values.ts'
 
 interface Parameter {
   name: string
@@ -26,11 +26,11 @@ export interface BadLine {
   what: string
   argv: string[]
   /** The argument or flag that is invalid. */
-  about?: string
+  invalidPart?: string
   /** The value of that argument or flag. */
   value?: string
   /** Whether the command may accept the line, because the argument or flag accepts any text. */
-  mayPass: boolean
+  canBeAccepted: boolean
 }
 
 const root = join(import.meta.dirname, '..', '..')
@@ -50,28 +50,28 @@ const person = [
 ]
 
 /** Parts that a line needs in addition to the required ones, so that the command reaches the check of the invalid part. */
-const additionalParts: Readonly<Record<string, (about: string | undefined) => readonly string[]>> = {
+const additionalParts: Readonly<Record<string, (invalidPart: string | undefined) => readonly string[]>> = {
   'batch:plan': () => ['--package=102'],
-  'batch:queue': (about) => (about === 'plan' ? [] : ['--package=102']),
-  'batch:run': (about) => (about === 'plan' ? [] : ['--package=102']),
+  'batch:queue': (invalidPart) => (invalidPart === 'plan' ? [] : ['--package=102']),
+  'batch:run': (invalidPart) => (invalidPart === 'plan' ? [] : ['--package=102']),
   'batch:validate': () => ['--package=102'],
-  'batch:release': (about) => (['row', 'shared'].includes(about ?? '') ? [] : ['--all']),
-  'config:set': (about) => (about === 'value' ? [] : ['reports']),
-  'request:create': (about) => (['file', 'resume'].includes(about ?? '') ? [] : person),
-  // The smallest topic of the suite.
+  'batch:release': (invalidPart) => (['row', 'shared'].includes(invalidPart ?? '') ? [] : ['--all']),
+  'config:set': (invalidPart) => (invalidPart === 'value' ? [] : ['reports']),
+  'request:create': (invalidPart) => (['file', 'resume'].includes(invalidPart ?? '') ? [] : person),
+  // The topic with the fewest conformance tests.
   'sandbox:conformance': () => ['--only=ping'],
-  'sandbox:inject': (about) =>
-    about === 'on'
+  'sandbox:inject': (invalidPart) =>
+    invalidPart === 'on'
       ? ['--fault={"kind":"hang"}']
-      : ['scenario', 'fault'].includes(about ?? '')
+      : ['scenario', 'fault'].includes(invalidPart ?? '')
         ? []
         : ['--clear'],
-  'sandbox:restore': (about) => (about === 'file' ? [] : ['no-snapshot.json']),
+  'sandbox:restore': (invalidPart) => (invalidPart === 'file' ? [] : ['no-snapshot.json']),
 }
 
 const isOption = ({ type }: Parameter): boolean => type === 'option'
 
-function findFlagKind(id: string, flag: Parameter): Kind | undefined {
+function findFlagKind(id: string, flag: Parameter): ValueKind | undefined {
   if (flag.options !== undefined)
     return { validValue: flag.options[0] ?? '', invalidValues: [['no such choice', 'no-such-choice']] }
   // These commands accept any text as a status, because a receiver has to be tested with invalid ones.
@@ -81,7 +81,7 @@ function findFlagKind(id: string, flag: Parameter): Kind | undefined {
   )
 }
 
-function findArgumentKind(id: string, { name, options }: Parameter): Kind | undefined {
+function findArgumentKind(id: string, { name, options }: Parameter): ValueKind | undefined {
   if (options !== undefined)
     return { validValue: options[0] ?? '', invalidValues: [['no such choice', 'no-such-choice']] }
   return id === 'store:backup' ? fileKinds['output'] : argumentKinds[name]
@@ -107,9 +107,9 @@ export function badLines(id: string): BadLine[] {
     formatFlag(flag.name, findFlagKind(id, flag)?.validValue ?? 'x')
   /** Returns a valid line, with another value of one argument, or with the flags on which one flag depends. */
   const createLine = (changes: { argument?: string; value?: string; flag?: Parameter } = {}): string[] => {
-    const about = changes.flag?.name ?? changes.argument
+    const invalidPart = changes.flag?.name ?? changes.argument
     const isSheet =
-      positional.some(({ name }) => name === 'file') && id.startsWith('batch:') && about !== 'plan'
+      positional.some(({ name }) => name === 'file') && id.startsWith('batch:') && invalidPart !== 'plan'
     return [
       ...words,
       ...positional
@@ -119,8 +119,10 @@ export function badLines(id: string): BadLine[] {
             ? (changes.value ?? '')
             : (findArgumentKind(id, each)?.validValue ?? 'x'),
         ),
-      ...requiredFlags.filter(({ name }) => name !== about).map(formatValidFlag),
-      ...(additionalParts[id]?.(about) ?? []).filter((each) => !each.startsWith(`--${about ?? ' '}=`)),
+      ...requiredFlags.filter(({ name }) => name !== invalidPart).map(formatValidFlag),
+      ...(additionalParts[id]?.(invalidPart) ?? []).filter(
+        (each) => !each.startsWith(`--${invalidPart ?? ' '}=`),
+      ),
       ...(changes.flag?.dependsOn ?? []).flatMap((name) => {
         const other = flags[name]
         return other === undefined ? [] : [isOption(other) ? formatValidFlag(other) : `--${name}`]
@@ -130,29 +132,33 @@ export function badLines(id: string): BadLine[] {
   const createBadLine = (
     what: string,
     argv: string[],
-    about?: string,
-    { mayPass = false, value = '' } = {},
+    invalidPart?: string,
+    { canBeAccepted = false, value = '' } = {},
   ): BadLine => ({
     id,
     what,
     argv,
-    mayPass,
+    canBeAccepted,
     value,
-    ...(about !== undefined && { about }),
+    ...(invalidPart !== undefined && { invalidPart }),
   })
-  const listValues = (kind: Kind): [what: string, value: string, mayPass: boolean][] => {
-    const { invalidValues, takesText = false } = kind
+  const listValues = (kind: ValueKind): [what: string, value: string, canBeAccepted: boolean][] => {
+    const { invalidValues, acceptsAnyText = false } = kind
     // A demonstration takes seconds, and the program compiles an expression before any command, so one command suffices.
-    const isCostly = takesText && (id === 'sandbox:demo' || (kind === kinds['EXPR'] && id !== 'ping'))
-    return [...invalidValues, ...(isCostly ? [] : oddValues)].map(([what, value]) => [what, value, takesText])
+    const isCostly = acceptsAnyText && (id === 'sandbox:demo' || (kind === kinds['EXPR'] && id !== 'ping'))
+    return [...invalidValues, ...(isCostly ? [] : unusualValues)].map(([what, value]) => [
+      what,
+      value,
+      acceptsAnyText,
+    ])
   }
   const linesForArguments = positional.flatMap((each) => {
     const kind = findArgumentKind(id, each)
     return kind === undefined
       ? []
-      : listValues(kind).map(([what, value, mayPass]) =>
+      : listValues(kind).map(([what, value, canBeAccepted]) =>
           createBadLine(what, createLine({ argument: each.name, value }), each.name.toUpperCase(), {
-            mayPass,
+            canBeAccepted,
             value,
           }),
         )
@@ -161,21 +167,21 @@ export function badLines(id: string): BadLine[] {
   const linesForFlags = options.flatMap((flag) => {
     const kind = findFlagKind(id, flag)
     if (kind === undefined) return []
-    const about = `--${flag.name}`
+    const invalidPart = `--${flag.name}`
     const repeatedFlagLine = createBadLine(
       'twice',
       createLine({ flag }).concat(formatValidFlag(flag), formatValidFlag(flag)),
-      about,
+      invalidPart,
     )
     return listValues(kind)
-      .map(([what, value, mayPass]) =>
-        createBadLine(what, createLine({ flag }).concat(formatFlag(flag.name, value)), about, {
-          mayPass,
+      .map(([what, value, canBeAccepted]) =>
+        createBadLine(what, createLine({ flag }).concat(formatFlag(flag.name, value)), invalidPart, {
+          canBeAccepted,
           value,
         }),
       )
       .concat(
-        createBadLine('no value', createLine({ flag }).concat(about), about),
+        createBadLine('no value', createLine({ flag }).concat(invalidPart), invalidPart),
         flag.multiple === true ? [] : repeatedFlagLine,
       )
   })

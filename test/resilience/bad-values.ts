@@ -2,17 +2,17 @@
 type BadValue = readonly [what: string, value: string]
 
 /** A kind of value that an argument or a flag accepts. */
-export interface Kind {
+export interface ValueKind {
   /** A valid value. */
   validValue: string
-  /** Values that are invalid for this kind; those of `odd` are added for every kind. */
+  /** Values that are invalid for this kind; `unusualValues` are tried with every kind in addition. */
   invalidValues: readonly BadValue[]
-  /** Whether any text is valid, so that a command may accept the values of `odd`. */
-  takesText?: boolean
+  /** Whether any text is valid, so that a command may accept `unusualValues`. */
+  acceptsAnyText?: boolean
 }
 
 /** Texts that are not a valid number, date, address or id, but could be in a person's name. */
-export const oddValues: readonly BadValue[] = [
+export const unusualValues: readonly BadValue[] = [
   ['nothing', ''],
   ['blanks', ' \t '],
   ['terminal codes', '\u001B]52;c;ZXZpbA==\u0007\u001B[2Jred'],
@@ -87,32 +87,36 @@ const unwritablePaths: BadValue[] = [
 ]
 
 const id = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
-const text: Kind = { validValue: 'x', invalidValues: [], takesText: true }
-const number: Kind = { validValue: '1', invalidValues: wholeNumbers }
-const url: Kind = { validValue: 'http://127.0.0.1:9', invalidValues: urls }
-const uuid: Kind = { validValue: id, invalidValues: ids }
+const text: ValueKind = { validValue: 'x', invalidValues: [], acceptsAnyText: true }
+const number: ValueKind = { validValue: '1', invalidValues: wholeNumbers }
+const url: ValueKind = { validValue: 'http://127.0.0.1:9', invalidValues: urls }
+const uuid: ValueKind = { validValue: id, invalidValues: ids }
 /** A placeholder, which a test replaces by the id of an existing batch. */
 export const batchPlaceholder = '%batch%'
-const batch: Kind = {
+const batch: ValueKind = {
   validValue: batchPlaceholder,
   invalidValues: createBadValues('not-an-id', '{12345678}', 'abc', 'f'.repeat(37)),
 }
-const email: Kind = {
+const email: ValueKind = {
   validValue: 'ana@example.com',
   invalidValues: createBadValues(
     'nobody',
     'ana@example.com\r\nBcc: all@example.com',
     `${'a'.repeat(260)}@example.com`,
   ),
-  takesText: true,
+  acceptsAnyText: true,
 }
-const fileToRead: Kind = {
+const fileToRead: ValueKind = {
   validValue: 'people.csv',
   invalidValues: [...unreadablePaths, ...pathsWithBadContent],
-  takesText: true,
+  acceptsAnyText: true,
 }
-const fileToWrite: Kind = { validValue: 'out.file', invalidValues: unwritablePaths, takesText: true }
-const folder: Kind = {
+const fileToWrite: ValueKind = {
+  validValue: 'out.file',
+  invalidValues: unwritablePaths,
+  acceptsAnyText: true,
+}
+const folder: ValueKind = {
   validValue: 'out',
   invalidValues: [
     ['a file for a folder', 'people.csv'],
@@ -120,11 +124,11 @@ const folder: Kind = {
     ['a link to itself', 'loop/folder'],
     ['a name that is too long', 'n'.repeat(300)],
   ],
-  takesText: true,
+  acceptsAnyText: true,
 }
 
 /** Kinds of values, by the placeholder of the value in the help. */
-export const kinds: Readonly<Record<string, Kind>> = {
+export const kinds: Readonly<Record<string, ValueKind>> = {
   N: number,
   ID: number,
   PORT: { validValue: '0', invalidValues: [...wholeNumbers, ...createBadValues('65536')] },
@@ -168,11 +172,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
     invalidValues: createBadValues('no-such-rule=later', '__proto__=x'),
   },
   'A,B': { validValue: 'x', invalidValues: createBadValues('no_such_column', 'a,,b', ',') },
-  EXPR: { validValue: '.', invalidValues: createBadValues('.[', '..|', 'nope', '"'), takesText: true },
+  EXPR: { validValue: '.', invalidValues: createBadValues('.[', '..|', 'nope', '"'), acceptsAnyText: true },
   TEMPLATE: {
     validValue: '{check_id}',
     invalidValues: createBadValues('{nope}', '{', '{__proto__}'),
-    takesText: true,
+    acceptsAnyText: true,
   },
   JSON: {
     validValue: '{"kind":"hang"}',
@@ -202,7 +206,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
 }
 
 /** Kinds of the values of single flags, by the name of the flag. They take precedence over `kinds`. */
-export const flagKinds: Readonly<Record<string, Kind>> = {
+export const flagKinds: Readonly<Record<string, ValueKind>> = {
   profile: {
     validValue: 'work',
     invalidValues: createBadValues('..', '../x', 'x'.repeat(65), '__proto__ x', 'constructor'),
@@ -216,7 +220,7 @@ export const flagKinds: Readonly<Record<string, Kind>> = {
 }
 
 /** Kinds of the values of flags with the placeholder FILE, by the name of the flag. */
-export const fileKinds: Readonly<Record<string, Kind>> = {
+export const fileKinds: Readonly<Record<string, ValueKind>> = {
   // Files that are read.
   plan: fileToRead,
   fixture: fileToRead,
@@ -240,7 +244,7 @@ export const fileKinds: Readonly<Record<string, Kind>> = {
 }
 
 /** Kinds of the values of arguments, by the name of the argument. */
-export const argumentKinds: Readonly<Record<string, Kind>> = {
+export const argumentKinds: Readonly<Record<string, ValueKind>> = {
   file: fileToRead,
   package_id: number,
   request_id: uuid,

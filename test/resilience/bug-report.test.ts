@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { doctorSession } from '../harness/doctor-session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const fault = recordForFaultTable('report', 'canaries found')
+const faultRow = recordForFaultTable('report', 'canaries found')
 
 test('a bug report contains versions, counts and results, but no name of a person, account, file, host or service', async () => {
   const here = await doctorSession()
@@ -52,7 +52,7 @@ test('a bug report contains versions, counts and results, but no name of a perso
     text.toLowerCase().includes(canary.toLowerCase()),
   )
   const count = Object.keys(canaries).length
-  fault.countCases(count, count - found.length)
+  faultRow.countCases(count, count - found.length)
   expect(found.map(([what]) => what)).toEqual([])
   expect(statSync(join(here.folder, 'report.json')).mode & 0o777).toBe(0o600)
   expect(readFileSync(join(here.folder, 'report.json')).length).toBeLessThan(4000)

@@ -14,8 +14,8 @@ import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { badLines, commandIds } from './bad-input.ts'
 
-const fault = recordForFaultTable('canary', 'places with a key, secret or token', { titles: /canary/ })
-const children = recordForFaultTable('children', 'children with a key', { titles: /child/ })
+const faultRow = recordForFaultTable('canary', 'places with a key, secret or token', { titles: /canary/ })
+const childrenRow = recordForFaultTable('children', 'children with a key', { titles: /child/ })
 
 /** The file in which secrets are stored on purpose; other tests check that only its owner can read it. */
 const secretsFile = /^credentials\.json$/
@@ -51,12 +51,12 @@ test('no command, valid or invalid, prints or stores a canary', async () => {
   }
   found.push(...findCanariesInFiles(here.folder, canaries, secretsFile))
   const count = lines.length + invalidLines.length
-  fault.countCases(count, count - found.length)
+  faultRow.countCases(count, count - found.length)
   expect(found).toEqual([])
 })
 
 test('no child process, and no command line of any process, contains a key or a secret', async () => {
-  if (!existsSync('/proc/self/cmdline')) return children.markNotTried('there is no /proc')
+  if (!existsSync('/proc/self/cmdline')) return childrenRow.markNotTried('there is no /proc')
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const canaries = { key: apiKey, secret: webhookSecret, password: 'canary-password' }
@@ -82,7 +82,7 @@ test('no child process, and no command line of any process, contains a key or a 
 test.each(['a report', 'a report by its signed URL'])(
   'the viewer of %s, a child process of --open, receives neither a key nor a token',
   async (reportKind) => {
-    if (process.platform !== 'linux') return children.markNotTried('another platform has another viewer')
+    if (process.platform !== 'linux') return childrenRow.markNotTried('another platform has another viewer')
     const here = await worldWithOrders(['Ana'])
     const url = signedUrl(here)
     const check = url.replace(/^.*\/reports\/|\?.*$/g, '')

@@ -6,7 +6,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 
-const fault = recordForFaultTable('echo', 'places with a secret that was sent back')
+const faultRow = recordForFaultTable('echo', 'places with a secret that was sent back')
 
 /** Each secret contains characters that the encodings change, and a core that all of them but JSON escapes leave unchanged. */
 const secrets = {
@@ -31,7 +31,7 @@ const secretsFile = /^credentials\.json$/
 
 type Encode = (text: string) => string
 interface Echo {
-  where: 'a failure' | 'texts' | 'every field'
+  position: 'a failure' | 'texts' | 'every field'
   encode: Encode
   /** How the answer is written as JSON. */
   write: (answer: unknown) => string
@@ -67,16 +67,16 @@ const echoForms: Pick<Echo, 'encode' | 'write' | 'name'>[] = [
   { name: 'answers written by PHP', encode: keepText, write: PHP },
   { name: 'answers in JSON escapes', encode: keepText, write: escaped },
 ]
-const echoes: Echo[] = positions.flatMap((where) =>
-  echoForms.map(({ name, encode, write }) => ({ where, name, encode, write })),
+const echoes: Echo[] = positions.flatMap((position) =>
+  echoForms.map(({ name, encode, write }) => ({ position, name, encode, write })),
 )
 
 const person = (name: string): string =>
   `--first-name ${name} --last-name Lee --email ${name}@example.com --phone +61412345678`
 
 test.each(sampleOf(echoes, 9))(
-  'a secret that the service returns in $where ($name) is neither shown nor stored',
-  async ({ where, encode, write }) => {
+  'a secret that the service returns in $position ($name) is neither shown nor stored',
+  async ({ position, encode, write }) => {
     const here = await session()
     const { apiKey } = here.sandbox.credentials
     const exported = {
@@ -94,7 +94,7 @@ test.each(sampleOf(echoes, 9))(
       if (headers.has('x-service-api-key')) headers.set('x-service-api-key', apiKey)
       const body = request.method === 'POST' ? await request.text() : undefined
       const answer = await ask(new Request(url, { method: request.method, headers, ...(body && { body }) }))
-      const isFailure = isEchoing && where === 'a failure' && !/\/packages|\/schema/.test(url)
+      const isFailure = isEchoing && position === 'a failure' && !/\/packages|\/schema/.test(url)
       const isJson = answer.headers.get('content-type')?.includes('json') === true
       if (!isJson && !isFailure) return answer
       const signed = isJson
@@ -107,8 +107,8 @@ test.each(sampleOf(echoes, 9))(
       const echo = [...Object.values(secrets), basic, ...echoedTokens].map(encode).join(' ')
       const changed = isFailure
         ? { data: null, status_message: 'client_error', message: `first_name: ${echo}` }
-        : addEcho(JSON.parse(signed), echo, (name) => where === 'every field' || freeText.test(name))
-      const isChanged = isFailure || (isEchoing && where !== 'a failure')
+        : addEcho(JSON.parse(signed), echo, (name) => position === 'every field' || freeText.test(name))
+      const isChanged = isFailure || (isEchoing && position !== 'a failure')
       return new Response(isChanged ? write(changed) : signed, {
         status: isFailure ? 400 : answer.status,
         headers: { 'content-type': 'application/json', 'x-echo': encodeURIComponent(secrets.key) },
@@ -164,7 +164,7 @@ test.each(sampleOf(echoes, 9))(
       isReplaced ||= /\[API key\]/.test(stdout + stderr)
     }
     found.push(...findCanariesInFiles(here.folder, secretCores, secretsFile))
-    fault.countCases(lines.length + 1, lines.length + 1 - found.length)
+    faultRow.countCases(lines.length + 1, lines.length + 1 - found.length)
     // Shows that the echo reached the program.
     expect(isReplaced).toBe(true)
     expect(found).toEqual([])

@@ -6,9 +6,9 @@ import { processorMs } from '../harness/processor-time.ts'
 import { sampleOf } from '../harness/share.ts'
 import { sources } from '../house/sources.ts'
 
-const fault = recordForFaultTable('redos', 'expressions that take longer')
+const faultRow = recordForFaultTable('redos', 'expressions that take longer')
 
-const bytes = 100_000
+const textLength = 100_000
 const maxMs = 50
 
 interface Expression {
@@ -60,7 +60,7 @@ function createSlowTexts({ pattern }: Expression): string[] {
     ...characters,
     characters.join(''),
   ]
-  return units.filter((unit) => unit !== '').map((unit) => `${unit.repeat(bytes / unit.length)}\u0000!`)
+  return units.filter((unit) => unit !== '').map((unit) => `${unit.repeat(textLength / unit.length)}\u0000!`)
 }
 
 /**
@@ -69,10 +69,10 @@ function createSlowTexts({ pattern }: Expression): string[] {
  */
 function replaceMs({ pattern, flags }: Expression, text: string): number {
   let ms = 0
-  for (const part of [16, 4, 1]) {
-    const cut = text.slice(0, text.length / part) + text.slice(-2)
-    ms = processorMs(() => cut.replace(new RegExp(pattern, flags), ''))
-    if (ms > maxMs) return ms * part
+  for (const divisor of [16, 4, 1]) {
+    const shortenedText = text.slice(0, text.length / divisor) + text.slice(-2)
+    ms = processorMs(() => shortenedText.replace(new RegExp(pattern, flags), ''))
+    if (ms > maxMs) return ms * divisor
   }
   return ms
 }
@@ -91,6 +91,6 @@ test('no expression takes long over a text of 100 KB', () => {
       ? []
       : [`${where}: /${pattern}/${flags} over ${JSON.stringify(text.slice(0, 4))}…`]
   })
-  fault.countCases(sample.length, sample.length - slow.length)
+  faultRow.countCases(sample.length, sample.length - slow.length)
   expect(slow).toEqual([])
 }, 1_200_000)

@@ -7,7 +7,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { almostValid } from './parser-inputs.ts'
 import { type Parser, parsers } from './parsers.ts'
 
-const fault = recordForFaultTable('parsers', 'neither read nor refused with a RefcheckError')
+const faultRow = recordForFaultTable('parsers', 'neither read nor refused with a RefcheckError')
 /** For more or other cases: REFCHECK_CASES=100000 REFCHECK_SEED=7 npm test -- resilience/parsers */
 const cases = Number(variable(process.env, 'REFCHECK_CASES') ?? 60)
 const seed = Number(variable(process.env, 'REFCHECK_SEED') ?? 20_261_122)
@@ -41,12 +41,12 @@ test(
     const faults: string[] = []
     let triedCount = 0
     for (const parser of parsers) {
-      const caseCount = Math.ceil(cases / (parser.share ?? 1))
+      const caseCount = Math.ceil(cases / (parser.oneInputIn ?? 1))
       triedCount += caseCount
       faults.push(...[await findFault(parser, caseCount)].filter((each) => each !== undefined))
     }
-    fault.countCases(triedCount, triedCount - faults.length)
-    fault.addNote(`${parsers.length} parsers, seed ${seed}`)
+    faultRow.countCases(triedCount, triedCount - faults.length)
+    faultRow.addNote(`${parsers.length} parsers, seed ${seed}`)
     expect(faults).toEqual([])
   },
   60_000 * Math.ceil(cases / 60),

@@ -37,8 +37,8 @@ export interface Parser {
   examples: readonly string[]
   /** Parses a text; throws a RefcheckError if it is invalid. It may also check the result. */
   read: (text: string) => unknown
-  /** A slow parser gets only one input in `share`; 1 by default. */
-  share?: number
+  /** A slow parser reads only one in so many of the inputs that other parsers read; 1 by default. */
+  oneInputIn?: number
 }
 
 const toBytes = (text: string): Buffer => Buffer.from(text, 'latin1')
@@ -56,26 +56,26 @@ export const parsers: readonly Parser[] = [
     name: `rows of ${kind}`,
     examples: examples.rows[kind] ?? [],
     read: (text) => readRows(text, `p.${kind}`),
-    share: 4,
+    oneInputIn: 4,
   })),
   ...['xlsx', 'ods'].map((kind): Parser => ({
     name: `rows of ${kind}`,
     examples: examples.workbooks[kind] ?? [],
     read: (text) => readRows(toBytes(text), `p.${kind}`),
-    share: 10,
+    oneInputIn: 10,
   })),
   {
     name: 'sheet of xlsx',
     examples: examples.xlsxSheets,
     read: async (text) => readRows(await createWorkbook(text.toWellFormed()), 'p.xlsx'),
-    share: 10,
+    oneInputIn: 10,
   },
   {
     name: 'content of ods',
     examples: examples.odsContents,
     read: async (text) =>
       readRows(await zipParts({ mimetype: odsType, 'content.xml': text.toWellFormed() }), 'p.ods'),
-    share: 10,
+    oneInputIn: 10,
   },
   { name: 'captured HTTP', examples: examples.captures, read: (text) => parseCapturedRequest(toBytes(text)) },
   { name: 'log', examples: examples.logs, read: (text) => Array.from(readLog(toBytes(text))) },
@@ -147,7 +147,7 @@ export const parsers: readonly Parser[] = [
     },
   },
   { name: 'events file', examples: examples.events, read: (text) => requestIdsIn(text, 'events.ndjson') },
-  { name: 'fixture', examples: examples.fixtures, read: parseFixture, share: 4 },
+  { name: 'fixture', examples: examples.fixtures, read: parseFixture, oneInputIn: 4 },
   { name: 'quota', examples: ['60/60,1000/3600', ' 1/1 '], read: (text) => parseWindows(text, '--quota') },
   {
     name: 'moment',

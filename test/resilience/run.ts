@@ -79,7 +79,7 @@ const recorded = readFileSync(figuresFile, 'utf8')
   .concat(untriedRows)
 rmSync(folder, { recursive: true })
 
-const rows = selectedFaults.map(([id, { fault, right }]) => {
+const rows = selectedFaults.map(([id, { fault, expectedBehaviour }]) => {
   const results = recorded.filter(({ row }) => row === id)
   const cases = results.reduce((sum, each) => sum + each.cases, 0)
   const passedCount = results.reduce((sum, each) => sum + each.passedCount, 0)
@@ -96,13 +96,16 @@ const rows = selectedFaults.map(([id, { fault, right }]) => {
   const remarks = [...figure, ...reasons.map((why) => `not tried: ${why}`)]
   return {
     hasFailed,
-    cells: [fault, right, String(cases), verdict, remarks[0] ?? 'no figure'],
-    more: remarks.slice(1),
+    cells: [fault, expectedBehaviour, String(cases), verdict, remarks[0] ?? 'no figure'],
+    otherRemarks: remarks.slice(1),
   }
 })
 printTable([
   ['fault or attack', 'right', 'cases', 'verdict', 'figure'],
-  ...rows.flatMap(({ cells, more }) => [cells, ...more.map((each) => ['', '', '', '', each])]),
+  ...rows.flatMap(({ cells, otherRemarks }) => [
+    cells,
+    ...otherRemarks.map((each) => ['', '', '', '', each]),
+  ]),
 ])
 const failedRows = rows.filter(({ hasFailed }) => hasFailed).length
 const cases = recorded

@@ -13,7 +13,7 @@ const sharedFolderRow = recordForFaultTable('shared-folder', 'folders that were 
 })
 
 /** Texts of a service that try to forge output: line breaks, invisible and bidirectional characters, 3 MB. */
-const forgedTexts: [what: string, text: string, shown: RegExp][] = [
+const forgedTexts: [description: string, text: string, expectedOutput: RegExp][] = [
   ['a line break', 'no\nError: all is well', /^(?!Error: all is well)/],
   ['a carriage return', 'no\rError: all is well', /no.Error: all is well/],
   ['another line break', 'no\u2028Error: all is well', /no.Error: all is well/],
@@ -26,7 +26,7 @@ const forgedTexts: [what: string, text: string, shown: RegExp][] = [
 
 test.each(forgedTexts)(
   '%s in a message of the service is shown on one line of a row’s error',
-  async (_what, text, shown) => {
+  async (_description, text, expectedOutput) => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(2))
     here.intercept((request, ask) =>
@@ -40,7 +40,7 @@ test.each(forgedTexts)(
     expect(lines.filter((line) => line.startsWith('Error: all is well'))).toEqual([])
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(5000)
     const output = lines.filter((line) => line.startsWith('Ana Row1 unknown: ')).join('\n')
-    expect(output).toMatch(shown)
+    expect(output).toMatch(expectedOutput)
     expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u200B\u{E0041}]/u)
   },
 )

@@ -17,12 +17,12 @@ export interface BadFolder extends World {
    * inside `folder`.
    */
   cwd: string
-  /** Returns the requests other than GET that were sent since `sent` was last called. */
-  sent: () => string[]
+  /** Returns the requests other than GET that were sent since the last call. */
+  takeSentRequests: () => string[]
   /** Returns the arguments with the batch placeholder replaced by the id of the batch in this folder. */
-  words: (argv: readonly string[]) => string[]
+  fillIn: (argv: readonly string[]) => string[]
   /** Returns the files outside the store, and the tables in it, that were changed or removed since the last call. */
-  changed: () => string[]
+  takeChangedNames: () => string[]
   /** Returns the files that were created since the last call, and removes them. */
   takeCreated: () => string[]
 }
@@ -57,9 +57,9 @@ export async function createBadFolder(): Promise<BadFolder> {
     ...here,
     clock,
     cwd,
-    sent: () => calls.splice(0),
-    words: (argv) => argv.map((word) => word.replace(batchPlaceholder, batch)),
-    changed() {
+    takeSentRequests: () => calls.splice(0),
+    fillIn: (argv) => argv.map((word) => word.replace(batchPlaceholder, batch)),
+    takeChangedNames() {
       const currentState = readState(here.folder)
       created.push(...[...currentState.keys()].filter((name) => !formerState.has(name)))
       const changedNames = [...formerState]

@@ -7,8 +7,8 @@ import { start as startProgram } from '../harness/process.ts'
 import { startReceiverProcess as startReceiver } from '../harness/receiver-process.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const idle = recordForFaultTable('idle', 'blocked', { titles: /idle/ })
-const incomplete = recordForFaultTable('incomplete', 'blocked', { titles: /flood|bodies/ })
+const idleRow = recordForFaultTable('idle', 'blocked', { titles: /idle/ })
+const incompleteRow = recordForFaultTable('incomplete', 'blocked', { titles: /flood|bodies/ })
 
 const goalMs = 1_000
 /** The service's timeout for deliveries. The test requires only this, because `goalMs` depends on the machine. */
@@ -69,8 +69,8 @@ test('deliveries to a receiver are answered despite a thousand idle connections'
     ],
     200,
   )
-  idle.countCases(200, times.p99 < goalMs ? 200 - times.failed : 0)
-  idle.addNote(`1000 sockets at a receiver: ${formatFigure(times, times.mebibytes)}`)
+  idleRow.countCases(200, times.p99 < goalMs ? 200 - times.failed : 0)
+  idleRow.addNote(`1000 sockets at a receiver: ${formatFigure(times, times.mebibytes)}`)
   expect(times.failed).toBe(0)
 })
 
@@ -81,8 +81,8 @@ test.each<[Flood, number]>([
   ['many requests', 1_000],
 ])('deliveries to a receiver are answered despite a flood of connections: %s', async (kind, sockets) => {
   const times = await deliverDuringFlood([[kind, sockets]], 60)
-  incomplete.countCases(60, times.mebibytes < goalMebibytes ? 60 - times.failed : 0)
-  incomplete.addNote(`${sockets} sockets, ${kind}, at a receiver: ${formatFigure(times, times.mebibytes)}`)
+  incompleteRow.countCases(60, times.mebibytes < goalMebibytes ? 60 - times.failed : 0)
+  incompleteRow.addNote(`${sockets} sockets, ${kind}, at a receiver: ${formatFigure(times, times.mebibytes)}`)
   expect(times.failed).toBe(0)
   expect(times.mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -100,8 +100,8 @@ test.each<[Flood, number]>([
   await floodServer(url, kind, sockets)
   const times = await timeCalls(20, () => getStatus(`${url}/healthz`))
   const mebibytes = peakMebibytes(worker.child.pid)
-  incomplete.countCases(20, mebibytes < goalMebibytes ? 20 - times.failed : 0)
-  incomplete.addNote(`${sockets} sockets, ${kind}, at a worker: ${formatFigure(times, mebibytes)}`)
+  incompleteRow.countCases(20, mebibytes < goalMebibytes ? 20 - times.failed : 0)
+  incompleteRow.addNote(`${sockets} sockets, ${kind}, at a worker: ${formatFigure(times, mebibytes)}`)
   expect(times.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -118,7 +118,7 @@ test.each<[what: string, kind: Flood, sockets: number]>([
   const headers = { 'X-Service-API-Key': ready.api_key, 'X-Service-User-Email': ready.user_email }
   const times = await timeCalls(60, () => getStatus(`${ready.base_url}/v1/users`, headers))
   const mebibytes = peakMebibytes(sandbox.child.pid)
-  const row = kind === 'silent' ? idle : incomplete
+  const row = kind === 'silent' ? idleRow : incompleteRow
   row.countCases(60, mebibytes < goalMebibytes ? 60 - times.failed : 0)
   row.addNote(`${sockets} ${what} at a sandbox: ${formatFigure(times, mebibytes)}`)
   expect(times.failed).toBe(0)

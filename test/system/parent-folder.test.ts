@@ -10,7 +10,7 @@ import { plantCode } from '../harness/planted-code.ts'
 import { start } from '../harness/process.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const fault = recordForFaultTable('parent-folder', 'read or run')
+const faultRow = recordForFaultTable('parent-folder', 'read or run')
 
 const foreignUid = 54_321
 const { version } = JSON.parse(
@@ -54,7 +54,7 @@ async function countOutcomes(
   }
   const foreignCount = counts.get('theirs') ?? 0
   const rounds = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  fault.countCases(rounds, rounds - foreignCount)
+  faultRow.countCases(rounds, rounds - foreignCount)
   return counts
 }
 
@@ -62,7 +62,7 @@ const writeOwnerFile = (folder: string, owner: string): void =>
   writeFileSync(join(folder, 'file'), owner, { mode: 0o600 })
 
 test('settings are never read if the owner of the parent folder can exchange them', async () => {
-  if (!isRoot) return fault.markNotTried('only root can give files to another account')
+  if (!isRoot) return faultRow.markNotTried('only root can give files to another account')
   const folder = createSwappedFolder(writeOwnerFile)
   const read = async () => (await readPrivate(join(folder, 'file'), 100, folder))?.text
   expect(Object.fromEntries(await countOutcomes(read, []))).toEqual({
@@ -71,7 +71,7 @@ test('settings are never read if the owner of the parent folder can exchange the
 })
 
 test('a manifest that the owner of the parent folder exchanges is read only if it is our own', async () => {
-  if (!isRoot) return fault.markNotTried('only root can give files to another account')
+  if (!isRoot) return faultRow.markNotTried('only root can give files to another account')
   const folder = createSwappedFolder(writeOwnerFile)
   const foreign = 'it belongs to another user of this machine'
   const counts = await countOutcomes(async () => readOwn(join(folder, 'file'), 100), ['ours', foreign])
@@ -79,7 +79,7 @@ test('a manifest that the owner of the parent folder exchanges is read only if i
 })
 
 test('compiled code is never run if the owner of the parent folder can exchange it', async () => {
-  if (!isRoot) return fault.markNotTried('only root can give files to another account')
+  if (!isRoot) return faultRow.markNotTried('only root can give files to another account')
   const env = emptyEnv(temporaryFolder())
   expect(await start(['config', 'list'], env).ended).toBe(0)
   const folder = createSwappedFolder((to) => {
@@ -94,6 +94,6 @@ test('compiled code is never run if the owner of the parent folder can exchange 
     await run.ended
     if (run.stderr().includes('poisoned')) poisoned += 1
   }
-  fault.countCases(rounds, rounds - poisoned)
+  faultRow.countCases(rounds, rounds - poisoned)
   expect(poisoned).toBe(0)
 })

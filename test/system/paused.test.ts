@@ -6,7 +6,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type RunningProgram, start } from '../harness/process.ts'
 import { worldWithLargeQuota } from '../harness/world.ts'
 
-const fault = recordForFaultTable('two-runners', 'stops with a person ordered twice or lost')
+const faultRow = recordForFaultTable('two-runners', 'stops with a person ordered twice or lost')
 
 const people = 3
 /** Longer than the maximum age of an attempt when it is sent. */
@@ -95,7 +95,7 @@ test('two runners that are stopped for longer than every time limit and then con
     const results = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
     failures.push(...results.flatMap((each) => each ?? []))
   }
-  fault.countCases(moments.length, moments.length - failures.length)
-  fault.addNote(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
+  faultRow.countCases(moments.length, moments.length - failures.length)
+  faultRow.addNote(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
   expect(failures).toEqual([])
 }, 600_000)

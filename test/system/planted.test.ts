@@ -22,7 +22,7 @@ import { start } from '../harness/process.ts'
 import { sampleOf } from '../harness/share.ts'
 import { temporaryFolder, type World, world } from '../harness/world.ts'
 
-const fault = recordForFaultTable('planted', 'written outside, foreign code run or hung')
+const faultRow = recordForFaultTable('planted', 'written outside, foreign code run or hung')
 
 /** The uid of another account than that of the tests. */
 const foreignUid = 54_321
@@ -120,7 +120,7 @@ async function findFailure(
 }
 
 test('planted objects at paths that the program writes are neither followed nor waited for', async () => {
-  if (process.getuid?.() !== 0) return fault.markNotTried('only root can give files to another account')
+  if (process.getuid?.() !== 0) return faultRow.markNotTried('only root can give files to another account')
   const here = await world()
   writePeopleFile(here.folder, createEmails(2))
   const otherFolder = temporaryFolder()
@@ -162,6 +162,6 @@ test('planted objects at paths that the program writes are neither followed nor 
     }
     replaceFolder(after, here.folder)
   }
-  fault.countCases(cases, cases - failures.length)
+  faultRow.countCases(cases, cases - failures.length)
   expect(failures).toEqual([])
 }, 300_000)

@@ -9,8 +9,8 @@ import { program } from '../harness/program.ts'
 import { openTerminal } from '../harness/terminal.ts'
 import { type Interceptor, world } from '../harness/world.ts'
 
-const escapes = recordForFaultTable('escapes', 'views with raw controls', { titles: /view/ })
-const codes = recordForFaultTable('codes', 'views with raw controls', { titles: /machine/ })
+const escapesRow = recordForFaultTable('escapes', 'views with raw controls', { titles: /view/ })
+const codesRow = recordForFaultTable('codes', 'views with raw controls', { titles: /machine/ })
 
 /** Sequences for clipboard, clearing and colours, also in 8-bit form, a right-to-left override, NUL, backspace and bell. */
 const hostile =
@@ -127,7 +127,7 @@ test('texts of the service have no control characters in the main views of a rea
     users list --verbose
   `)
   const { failures, shown } = await findRawControls(lines, here)
-  escapes.countCases(lines.length, lines.length - failures.length)
+  escapesRow.countCases(lines.length, lines.length - failures.length)
   expect(failures).toEqual([])
   // Checks that the views print the hostile text at all.
   expect(shown).toBeGreaterThanOrEqual(5)
@@ -150,7 +150,7 @@ test('output for machines has no control characters when it is printed to a term
     api GET /v1/users --include
   `)
   const { failures, shown } = await findRawControls(lines, here)
-  codes.countCases(lines.length, lines.length - failures.length)
+  codesRow.countCases(lines.length, lines.length - failures.length)
   expect(failures).toEqual([])
   expect(shown).toBeGreaterThanOrEqual(6)
 })

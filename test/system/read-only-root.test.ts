@@ -10,7 +10,7 @@ import { start } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const fault = recordForFaultTable('container', 'reported as working that then fails')
+const faultRow = recordForFaultTable('container', 'reported as working that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */
@@ -62,9 +62,9 @@ const environments: readonly (readonly [what: string, env: Record<string, string
 ]
 
 test('with a read-only root and a noexec /tmp, orders work if doctor reports no failure, and are refused otherwise', async () => {
-  if (process.getuid?.() !== 0) return fault.markNotTried('only root can make a mount namespace')
+  if (process.getuid?.() !== 0) return faultRow.markNotTried('only root can make a mount namespace')
   const run = await createContainer()
-  if (run === undefined) return fault.markNotTried('unshare --mount is not permitted here')
+  if (run === undefined) return faultRow.markNotTried('unshare --mount is not permitted here')
   const failures: string[] = []
   for (const [what, env, canOrder] of environments) {
     const reads = ['packages list', 'schema show 102', 'users list'].map(
@@ -80,7 +80,7 @@ test('with a read-only root and a noexec /tmp, orders work if doctor reports no 
         `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,
       )
   }
-  fault.countCases(environments.length, environments.length - failures.length)
-  fault.addNote('read-only root and noexec /tmp by a mount namespace')
+  faultRow.countCases(environments.length, environments.length - failures.length)
+  faultRow.addNote('read-only root and noexec /tmp by a mount namespace')
   expect(failures).toEqual([])
 })

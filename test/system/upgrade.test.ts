@@ -17,7 +17,7 @@ import { refcheck } from '../harness/run-command.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const fault = recordForFaultTable('upgrade', 'paths that failed')
+const faultRow = recordForFaultTable('upgrade', 'paths that failed')
 
 /** Copies the program to a folder. Returns its path, and a function that removes all files, as an upgrade does. */
 function install(): { program: string; remove: () => void } {
@@ -79,7 +79,7 @@ test('a sandbox whose program is removed serves every path', async () => {
     const { status } = await fetch(url + path)
     if (status >= 500) failed.push(`${path}: ${status}`)
   }
-  fault.countCases(lines.length + 4, lines.length + 4 - failed.length)
+  faultRow.countCases(lines.length + 4, lines.length + 4 - failed.length)
   expect(failed).toEqual([])
   expect(listPdfs(join(folder, 'reports'))).toHaveLength(2)
   expect(handler.acceptedDeliveries.length).toBeGreaterThan(0)
@@ -175,6 +175,6 @@ test('an agent’s server whose program is removed answers every tool', async ()
     const text = JSON.stringify(answer)
     if (/internal|Cannot find module|ENOENT|unknown command/.test(text)) failed.push(`${name}: ${text}`)
   }
-  fault.countCases(tools.length, tools.length - failed.length)
+  faultRow.countCases(tools.length, tools.length - failed.length)
   expect(failed).toEqual([])
 }, 60_000)

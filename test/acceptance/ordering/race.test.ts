@@ -11,7 +11,7 @@ import { type Orderer, startOrderer } from './orderer.ts'
 import { sampleOf } from '../../harness/share.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-const fault = recordForFaultTable('two-runners', 'races with two orders')
+const faultRow = recordForFaultTable('two-runners', 'races with two orders')
 
 const rounds = 20
 const storeCount = sampleOf(Array.from({ length: 100 }), 40).length
@@ -39,7 +39,7 @@ async function orderAtSameTime(store: string, email: string): Promise<(string | 
 }
 
 test(`of two processes that order the same person with a store that does not exist yet, exactly one orders: ${rounds} rounds`, async () => {
-  fault.countCases(rounds)
+  faultRow.countCases(rounds)
   for (let round = 1; round <= rounds; round += 1) {
     const email = `new-${round}@example.com`
     const outcomes = await orderAtSameTime(join(folder, String(round)), email)
@@ -49,7 +49,7 @@ test(`of two processes that order the same person with a store that does not exi
 })
 
 test(`of two processes that order the same person with a store that has orders, exactly one orders: ${rounds} rounds`, async () => {
-  fault.countCases(rounds)
+  faultRow.countCases(rounds)
   for (let round = 1; round <= rounds; round += 1) {
     const email = `known-${round}@example.com`
     const outcomes = await orderAtSameTime(join(folder, 'one'), email)
