@@ -7,12 +7,11 @@ import { expect, test } from 'vitest'
 import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
 test('--all-completed downloads the reports of all completed requests in the store, and --since leaves out older ones', async () => {
-  const {
-    type,
-    countNewQuotaCalls,
-    folder,
-    clock,
-  } = await sessionWithOrders(['Ana', 'Ben+stuck', 'Cleo+declined'])
+  const { type, countNewQuotaCalls, folder, clock } = await sessionWithOrders([
+    'Ana',
+    'Ben+stuck',
+    'Cleo+declined',
+  ])
   expect(await type('report download --all-completed --output reports')).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --output reports
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
@@ -99,11 +98,7 @@ test('report sync makes one call for each unfinished request, and none for the o
 })
 
 test('a request whose report comes later stays open in report sync, and is no failure', async () => {
-  const {
-    type,
-    countNewQuotaCalls,
-    clock,
-  } = await sessionWithOrders(['Ana+report-later'], { minutes: 20 })
+  const { type, countNewQuotaCalls, clock } = await sessionWithOrders(['Ana+report-later'], { minutes: 20 })
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> In reports: 0 stored, 0 already there, 1 request not finished
