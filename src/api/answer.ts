@@ -130,7 +130,7 @@ export type StatusHints = Readonly<Partial<Record<401 | 404, string>>> & {
   /** The requested resource as a message names it, such as "request 3f2b8c1e". */
   readonly subject?: string | undefined
   /** The message for a 401 of a call without a key. */
-  readonly refused?: string | undefined
+  readonly refusedMessage?: string | undefined
 }
 
 /** The parts of a failed response that determine the error. */
@@ -148,11 +148,11 @@ const proxyHint = 'Check the base URL: something between this machine and the se
 /** Returns the typed error for a response, by the status matrix of the API document ("Errors"). */
 export function responseError({
   status,
-  envelope: answered,
+  envelope: receivedEnvelope,
   retryAfter,
   hints = {},
 }: FailedAnswer): RefcheckError {
-  const message = answered?.message.trim() ?? ''
+  const message = receivedEnvelope?.message.trim() ?? ''
   const messageOr = (fallback: string): string => (message === '' ? fallback : message)
   if (status === 429) {
     return new ThrottledError(messageOr('the quota is used up'), {
@@ -162,7 +162,7 @@ export function responseError({
     })
   }
   if (status < 400 || status >= 500) return unexpectedStatusError(status, message)
-  if (answered === undefined) {
+  if (receivedEnvelope === undefined) {
     return new UnavailableError(`the answer (${status}) does not come from the service: it has no envelope`, {
       status,
       hint: proxyHint,
@@ -177,7 +177,7 @@ export function responseError({
         hint: 'Nothing was done. Correct it and run it again.',
       })
     case 401:
-      return new UnauthenticatedError(hints.refused ?? messageOr('the API key was refused'), {
+      return new UnauthenticatedError(hints.refusedMessage ?? messageOr('the API key was refused'), {
         status,
         hint:
           hints[401] ??

@@ -234,7 +234,7 @@ const reportHints = {
  */
 const signedHints = {
   ...reportHints,
-  refused: 'the report URL was refused: its token is invalid or has expired',
+  refusedMessage: 'the report URL was refused: its token is invalid or has expired',
 }
 
 /**
@@ -441,7 +441,7 @@ class ApiClient {
     // Few responses contain a secret, and redacting 16 MiB takes longer than searching for one.
     const envelope = parseEnvelope(isCut || secrets.mayBeIn(text) ? secrets.redactAnswer(answer) : answer)
     // The end is removed too, since a secret that was cut in two is not redacted there.
-    if (isCut && envelope !== undefined) envelope.message = envelope.message.slice(0, -cutOverlap)
+    if (isCut && envelope !== undefined) envelope.message = envelope.message.slice(0, -overlapLength)
     return envelope
   }
 
@@ -470,10 +470,10 @@ class ApiClient {
         limits: reportLimits,
       })
       const failedBody = stream.status === 200 ? undefined : await collect(stream.body, maxFailureBytes)
-      return { ...stream, failed: failedBody }
+      return { ...stream, failedBody: failedBody }
     }, this.#retryPolicy(signal))
-    if (answer.failed !== undefined) {
-      throw this.responseError(answer, this.envelopeOf({ body: answer.failed }, url), hints)
+    if (answer.failedBody !== undefined) {
+      throw this.responseError(answer, this.envelopeOf({ body: answer.failedBody }, url), hints)
     }
     const { status, body } = answer
     const secrets = new Secrets(this.#secrets)
@@ -527,18 +527,18 @@ async function requirePdf(stream: HttpStream): Promise<void> {
 }
 
 /** Characters. Longer messages are cut, since searching all encodings of a secret in them takes long. */
-const maxMessage = 100_000
+const maxMessageLength = 100_000
 /**
- * Characters after `maxMessage` that are also searched for secrets and then removed. They are more than any secret has
+ * Characters after `maxMessageLength` that are also searched for secrets and then removed. They are more than any secret has
  * in any encoding, so that no part of a secret remains.
  */
-const cutOverlap = 50_000
+const overlapLength = 50_000
 
 /** Cuts a message that is too long, in the response itself. Returns whether it was cut. */
 function cutLongMessage(answer: unknown): boolean {
   if (typeof answer !== 'object' || answer === null || !('message' in answer)) return false
   const { message } = answer
-  if (typeof message !== 'string' || message.length <= maxMessage + cutOverlap) return false
-  answer.message = message.slice(0, maxMessage + cutOverlap)
+  if (typeof message !== 'string' || message.length <= maxMessageLength + overlapLength) return false
+  answer.message = message.slice(0, maxMessageLength + overlapLength)
   return true
 }

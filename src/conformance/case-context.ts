@@ -59,7 +59,7 @@ export class Probe {
   readonly #options: ProbeOptions
   readonly #base: string
   /** Times of all calls, by the suite's clock. */
-  readonly calledAt: number[] = []
+  readonly callTimes: number[] = []
   /** Milliseconds spent waiting for the quota. */
   waitedMs = 0
 
@@ -84,7 +84,7 @@ export class Probe {
   /**
    * Returns the status of GET /v1/ping over plain HTTP on the deployment's port; undefined if there was no response.
    */
-  async plainHttp(): Promise<number | undefined> {
+  async pingByPlainHttp(): Promise<number | undefined> {
     const { http, signal } = this.#options
     const url = `${this.#base.replace(/^https:/, 'http:')}/v1/ping`
     try {
@@ -133,7 +133,7 @@ export class Probe {
       body === undefined
         ? await http.send({ method, url, headers, signal })
         : await http.sendOnce({ method, url, headers, body, signal })
-    this.calledAt.push(this.#options.pace.now())
+    this.callTimes.push(this.#options.pace.now())
     const answer = new Answer(label, response, path.startsWith('/v1/'), secrets)
     this.answers.push(answer)
     return answer

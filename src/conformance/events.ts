@@ -25,11 +25,11 @@ export const identifyUpdate = (delivery: Delivery): string =>
 
 /** Returns the statuses that reads of a request had and that no event reported. */
 export function findStatusesWithoutEvent(
-  { order, sightings }: Journey,
+  { order, reads }: Journey,
   deliveries: readonly Delivery[],
 ): string[] {
   const reportedStatuses = new Set(deliveries.filter((each) => isAbout(each, order.requestId)).map(statusOf))
-  const [firstStatus = '', ...laterStatuses] = new Set(sightings.map(({ status }) => status))
+  const [firstStatus = '', ...laterStatuses] = new Set(reads.map(({ status }) => status))
   const expectedStatuses = firstStatus === 'RECEIVED' ? laterStatuses : [firstStatus, ...laterStatuses]
   return expectedStatuses.filter((status) => !reportedStatuses.has(status))
 }
@@ -50,7 +50,7 @@ export async function collectEvents(context: CaseContext): Promise<readonly Deli
   const receiver = requireReceiver(context)
   const journeys = await followAll(context)
   requireTestable(
-    journeys.some(({ sightings }) => new Set(sightings.map(({ status }) => status)).size > 1),
+    journeys.some(({ reads }) => new Set(reads.map(({ status }) => status)).size > 1),
     'no request changed its status: follow it for longer with --watch',
   )
   await context.once('last events', async () => {

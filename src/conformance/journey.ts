@@ -1,22 +1,22 @@
 import { type Answer, toEntries, readValue } from './answer.ts'
 import { NotAcceptedError, requireTestable } from './case.ts'
-import { type AcceptedOrder, recipient, orderRich, createUsualRecipient } from './order.ts'
+import { type AcceptedOrder, recipient, orderRichestPackage, createUsualRecipient } from './order.ts'
 import type { CaseContext } from './case-context.ts'
 
 /** A read of a request that is followed. */
-export interface Sighting {
+export interface RequestRead {
   data: unknown
   status: string
   /** Number of events of any request that had arrived before the read was made. */
-  eventsBefore: number
+  eventCountBefore: number
   /** Number of events that had arrived when the response to the read came. */
-  eventsAfter: number
+  eventCountAfter: number
 }
 
 /** The reads of a request from its creation to its end, or for as long as it was watched. */
 export interface Journey {
   order: AcceptedOrder
-  sightings: Sighting[]
+  reads: RequestRead[]
   /** Responses to downloads with headers of reports that were not available yet. */
   earlyReports: Answer[]
   /** Responses to reads that failed. */
@@ -68,11 +68,11 @@ function startAndFollow(context: CaseContext): Promise<Map<Ending, Journey>> {
       if (ending !== 'usual' && email === undefined) continue
       const orderRecipient =
         ending === 'usual' ? createUsualRecipient(context) : { ...recipient, email: email ?? '' }
-      const order = await orderRich(context, orderRecipient).catch((error: unknown) => {
+      const order = await orderRichestPackage(context, orderRecipient).catch((error: unknown) => {
         if (ending === 'usual' || !(error instanceof NotAcceptedError)) throw error
       })
       if (order === undefined) continue
-      journeys.set(ending, { order, sightings: [], earlyReports: [], failedReads: [], hasEnded: false })
+      journeys.set(ending, { order, reads: [], earlyReports: [], failedReads: [], hasEnded: false })
     }
     await follow(context, [...journeys.values()])
     return journeys
@@ -87,12 +87,12 @@ const hintsByStatus: Readonly<Record<string, string>> = {
 }
 
 /** Returns the reads in which a request had this status. Throws a NotTestableError if there are none. */
-export async function findSightings(context: CaseContext, status: string): Promise<Sighting[]> {
-  const allSightings = (await followAll(context)).flatMap(({ sightings }) => sightings)
-  const matchingSightings = allSightings.filter((each) => each.status === status)
+export async function findReads(context: CaseContext, status: string): Promise<RequestRead[]> {
+  const allReads = (await followAll(context)).flatMap(({ reads }) => reads)
+  const matchingReads = allReads.filter((each) => each.status === status)
   const hint = hintsByStatus[status] ?? 'follow it for longer with --watch'
-  requireTestable(matchingSightings.length > 0, `no request was seen ${status}: ${hint}`)
-  return matchingSightings
+  requireTestable(matchingReads.length > 0, `no request was seen ${status}: ${hint}`)
+  return matchingReads
 }
 
 export const readChecks = (data: unknown): unknown[] => toEntries(readValue(data, 'checks'))
@@ -100,7 +100,7 @@ export const readChecks = (data: unknown): unknown[] => toEntries(readValue(data
 /** Returns the usual journey if it reached COMPLETED; otherwise throws a NotTestableError. */
 export async function requireCompletedJourney(context: CaseContext): Promise<Journey> {
   const journey = await followUsual(context)
-  const isCompleted = journey.sightings.at(-1)?.status === 'COMPLETED'
+  const isCompleted = journey.reads.at(-1)?.status === 'COMPLETED'
   requireTestable(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')
   return journey
 }
@@ -130,15 +130,15 @@ async function readJourney(
   journey: Journey,
   requestedReports: Set<string>,
 ): Promise<void> {
-  const eventsBefore = context.receiver?.deliveries.length ?? 0
+  const eventCountBefore = context.receiver?.deliveries.length ?? 0
   const answer = await context.probe.get(`/v1/requests/${journey.order.requestId}`)
   const status = readValue(answer.data, 'status')
   if (answer.status !== 200 || typeof status !== 'string') {
     journey.failedReads.push(answer)
     return
   }
-  const eventsAfter = context.receiver?.deliveries.length ?? 0
-  journey.sightings.push({ data: answer.data, status, eventsBefore, eventsAfter })
+  const eventCountAfter = context.receiver?.deliveries.length ?? 0
+  journey.reads.push({ data: answer.data, status, eventCountBefore, eventCountAfter })
   journey.hasEnded = terminalStatuses.has(status)
   await downloadEarly(context, answer.data, requestedReports, journey.earlyReports)
 }

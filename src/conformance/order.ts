@@ -135,14 +135,17 @@ export function createUsualRecipient({ target }: CaseContext): Recipient {
 const maxTries = 4
 
 /** Returns an accepted order of the package with the fewest requirements. The order is made once per run. */
-export function orderPlain(context: CaseContext): Promise<AcceptedOrder> {
+export function orderSimplestPackage(context: CaseContext): Promise<AcceptedOrder> {
   return context.once('plain order', async () =>
     orderFirstAccepted(context, await sortPackagesByWeight(context), createUsualRecipient(context)),
   )
 }
 
 /** Makes a new order of the package with the most checks and fields for this recipient. */
-export async function orderRich(context: CaseContext, orderRecipient: Recipient): Promise<AcceptedOrder> {
+export async function orderRichestPackage(
+  context: CaseContext,
+  orderRecipient: Recipient,
+): Promise<AcceptedOrder> {
   return orderFirstAccepted(context, (await sortPackagesByWeight(context)).reverse(), orderRecipient)
 }
 

@@ -29,7 +29,7 @@ export interface ConformanceOptions {
   /** Maximum number of milliseconds for which a request is followed with the real clock; default a minute. */
   watchMs?: number | undefined
   /** Returns true for the cases that run; default all. */
-  only?: ((each: Case) => boolean) | undefined
+  isSelected?: ((each: Case) => boolean) | undefined
   signal?: AbortSignal | undefined
   /** Called after each case. */
   onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
@@ -51,15 +51,15 @@ const maxFindings = 8
 export async function runConformance(
   options: ConformanceOptions,
 ): Promise<ConformanceReport & { halted: ThrottledError | undefined }> {
-  const { target, only = () => true, control = {} } = options
+  const { target, isSelected: isSelected = () => true, control = {} } = options
   const secrets = collectSecrets(target)
   const receiver = options.receivePort === undefined ? undefined : new Receiver(secrets)
   await receiver?.start(options.receivePort)
   try {
-    if (receiver !== undefined) await control.pointWebhook?.(receiver.url)
+    if (receiver !== undefined) await control.setWebhookUrl?.(receiver.url)
     const context = createContext(options, control, secrets, receiver)
     await requireAccess(context)
-    const selectedCases = suite.filter(only)
+    const selectedCases = suite.filter(isSelected)
     const cases: CaseResult[] = []
     let halted: ThrottledError | undefined
     for (const each of selectedCases) {

@@ -65,7 +65,7 @@ export async function connectToSandbox(
       quota: isManual ? readWindows(state) : undefined,
     },
     advance: isManual ? (ms) => send('advance', { ms }) : undefined,
-    pointWebhook: (url) => send('webhook', { url }),
+    setWebhookUrl: (url) => send('webhook', { url }),
     // An expired trial cannot be undone, so the good plan is restored from a snapshot made before the change.
     async setPlan(plan) {
       if (plan === 'good') return send('restore', goodSnapshot)
@@ -74,7 +74,7 @@ export async function connectToSandbox(
     },
     deactivateUser: (email) => send('user', { email, active: false }),
     revokeKey: () => send('switch', { switch: 'revoke-key' }),
-    failNextUsers: () =>
+    failNextUserList: () =>
       send('inject', { on: 'GET /v1/users', fault: { kind: 'status', status: 500, when: 'before' } }),
     restore: () => send('restore', initialSnapshot),
   }

@@ -38,13 +38,13 @@ export interface Control {
   /** Advances the deployment's clock by milliseconds. Everything that becomes due happens. */
   advance?: ((ms: number) => Promise<void>) | undefined
   /** Sets the organisation's webhook URL. */
-  pointWebhook?: ((url: string) => Promise<void>) | undefined
+  setWebhookUrl?: ((url: string) => Promise<void>) | undefined
   /** Sets the plan, which decides whether the organisation may order. */
   setPlan?: ((plan: Plan) => Promise<void>) | undefined
   deactivateUser?: ((email: string) => Promise<void>) | undefined
   revokeKey?: (() => Promise<void>) | undefined
   /** Makes the next GET /v1/users fail with an internal error. */
-  failNextUsers?: (() => Promise<void>) | undefined
+  failNextUserList?: (() => Promise<void>) | undefined
 }
 
 export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inactive'

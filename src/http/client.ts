@@ -53,16 +53,16 @@ export class HttpClient {
 
   /** Makes one exchange and reads the whole body. Throws TransportError, or the signal's reason. */
   async send(request: HttpRequest): Promise<HttpResponse> {
-    const { url, limits } = this.#target(request)
+    const { url, limits } = this.#resolveTarget(request)
     const exchange = this.#startExchange(request, url, limits)
-    return this.#readWhole(exchange, this.#transport.shared(exchange.plan.to, limits))
+    return this.#readWhole(exchange, this.#transport.sharedDispatcher(exchange.plan.calledUrl, limits))
   }
 
   /** Makes one exchange whose body is read as it arrives. Throws as `send` does, also during the iteration. */
   async open(request: HttpRequest): Promise<HttpStream> {
-    const { url, limits } = this.#target(request)
+    const { url, limits } = this.#resolveTarget(request)
     const exchange = this.#startExchange(request, url, limits)
-    return this.#exchange(exchange, this.#transport.shared(exchange.plan.to, limits))
+    return this.#exchange(exchange, this.#transport.sharedDispatcher(exchange.plan.calledUrl, limits))
   }
 
   /**
@@ -71,9 +71,9 @@ export class HttpClient {
    * through a proxy), and an iterable body cannot be sent again.
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
-    const { url, limits } = this.#target(request)
+    const { url, limits } = this.#resolveTarget(request)
     const exchange = this.#startExchange(request, url, limits)
-    const route = this.#transport.fresh(exchange.plan.to, limits)
+    const route = this.#transport.freshRoute(exchange.plan.calledUrl, limits)
     try {
       return await this.#readWhole(exchange, route.dispatcher, { reset: true })
     } catch (error) {
@@ -93,7 +93,7 @@ export class HttpClient {
     await this.#transport.close()
   }
 
-  #target(request: HttpRequest): { url: URL; limits: HttpLimits } {
+  #resolveTarget(request: HttpRequest): { url: URL; limits: HttpLimits } {
     const { isApproved } = this.#options
     return {
       url: secureUrl(request.url, undefined, isApproved),
@@ -104,8 +104,16 @@ export class HttpClient {
   #startExchange(request: HttpRequest, url: URL, limits: HttpLimits): Exchange {
     const { clock, onStart, onExchange } = this.#options
     onStart?.(request)
-    const to = interceptedUrl(url) ?? url
-    return new Exchange({ request, url, to, limits, clock, onExchange, proxy: this.#transport.proxyFor(to) })
+    const calledUrl = interceptedUrl(url) ?? url
+    return new Exchange({
+      request,
+      url,
+      calledUrl,
+      limits,
+      clock,
+      onExchange,
+      proxy: this.#transport.proxyFor(calledUrl),
+    })
   }
 
   async #readWhole(
@@ -140,11 +148,11 @@ export class HttpClient {
   }
 
   #dispatch(exchange: Exchange): Dispatcher.RequestOptions {
-    const { request, to, limits } = exchange.plan
+    const { request, calledUrl, limits } = exchange.plan
     const body = request.body
     return {
-      origin: to.origin,
-      path: to.pathname + to.search,
+      origin: calledUrl.origin,
+      path: calledUrl.pathname + calledUrl.search,
       method: request.method,
       headers: {
         'accept-encoding': 'identity',
@@ -164,25 +172,28 @@ export class HttpClient {
  * Yields the body, and marks the exchange as sent when undici takes the first byte. An exchange that was aborted is
  * reported as unsent, so no byte may be sent then.
  */
-async function* sendBody(body: Uint8Array, flight: Exchange): AsyncGenerator<Uint8Array> {
-  flight.signal.throwIfAborted()
-  flight.sent = true
-  const first = flight.plan.request.chunked === true ? (body.byteLength + 1) >> 1 : body.byteLength
-  yield body.subarray(0, first)
-  if (first < body.byteLength) yield body.subarray(first)
+async function* sendBody(body: Uint8Array, exchange: Exchange): AsyncGenerator<Uint8Array> {
+  exchange.signal.throwIfAborted()
+  exchange.sent = true
+  const firstLength = exchange.plan.request.chunked === true ? (body.byteLength + 1) >> 1 : body.byteLength
+  yield body.subarray(0, firstLength)
+  if (firstLength < body.byteLength) yield body.subarray(firstLength)
 }
 
 /** Returns the error if a response must not be read: it is compressed or too large. */
-function refusalOf({ headers }: Dispatcher.ResponseData, flight: Exchange): TransportError | undefined {
+function refusalOf({ headers }: Dispatcher.ResponseData, exchange: Exchange): TransportError | undefined {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (typeof encoding !== 'string' || encoding.trim().toLowerCase() !== 'identity') {
-    return new TransportError(`${flight.plan.url.host}: the answer is compressed, which was not requested`, {
-      sent: true,
-      permanent: true,
-      hint: 'Something between this machine and the service changes its answers.',
-    })
+    return new TransportError(
+      `${exchange.plan.url.host}: the answer is compressed, which was not requested`,
+      {
+        sent: true,
+        permanent: true,
+        hint: 'Something between this machine and the service changes its answers.',
+      },
+    )
   }
-  return Number(headers['content-length']) > flight.plan.limits.maxBytes ? flight.tooLarge() : undefined
+  return Number(headers['content-length']) > exchange.plan.limits.maxBytes ? exchange.tooLarge() : undefined
 }
 
 /** The parameters of an exchange. */
@@ -190,7 +201,7 @@ interface ExchangePlan {
   request: HttpRequest
   url: URL
   /** The URL that is called: `url`, unless it is intercepted. */
-  to: URL
+  calledUrl: URL
   limits: HttpLimits
   clock: Clock
   /** Host of the proxy that the environment sets; NO_PROXY may still exclude the URL. */

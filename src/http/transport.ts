@@ -75,7 +75,7 @@ export class Transport {
    */
   proxyFor(url: URL): string | undefined {
     if (this.#givenRoute !== undefined || isLoopbackHost(url.hostname)) return undefined
-    const { httpsProxy, httpProxy } = this.#settings()
+    const { httpsProxy, httpProxy } = this.#readProxySettings()
     const address = httpsProxy === '' ? httpProxy : httpsProxy
     return address === '' ? undefined : new URL(address).host
   }
@@ -84,7 +84,7 @@ export class Transport {
    * Returns connections that stay open and are reused, for reads. The first call determines the time limit for
    * connecting.
    */
-  shared(url: URL, limits: HttpLimits): Dispatcher {
+  sharedDispatcher(url: URL, limits: HttpLimits): Dispatcher {
     this.#requireOpen()
     if (this.#givenRoute !== undefined) return this.#givenRoute.dispatcher
     const network = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
@@ -93,19 +93,19 @@ export class Transport {
       route =
         network === 'loopback'
           ? loopbackRoute(limits, this.#trust)
-          : networkRoute(limits, this.#settings(), this.#trust)
+          : networkRoute(limits, this.#readProxySettings(), this.#trust)
       this.#openRoutes.set(network, route)
     }
     return route.dispatcher
   }
 
   /** Opens a connection for one exchange; the caller closes it. */
-  fresh(url: URL, limits: HttpLimits): Route {
+  freshRoute(url: URL, limits: HttpLimits): Route {
     this.#requireOpen()
     if (this.#givenRoute !== undefined) return this.#givenRoute
     return isLoopbackHost(url.hostname)
       ? loopbackConnection(url, limits, this.#trust)
-      : networkRoute(limits, this.#settings(), this.#trust)
+      : networkRoute(limits, this.#readProxySettings(), this.#trust)
   }
 
   /** Closes all connections. Later calls throw. */
@@ -120,7 +120,7 @@ export class Transport {
     if (this.#isClosed) throw new InternalError('a closed HTTP client was used')
   }
 
-  #settings(): ProxySettings {
+  #readProxySettings(): ProxySettings {
     this.#proxies ??= proxySettings(this.#env)
     return this.#proxies
   }
@@ -163,12 +163,12 @@ function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings, trust: 
 /** One error for all closed connections: without a reason, every abort would create an error with its stack. */
 const closedReason = new Error('the connection is no longer needed')
 
-function toRoute(dispatcher: Dispatcher, sockets: AbortController): Route {
+function toRoute(dispatcher: Dispatcher, socketsController: AbortController): Route {
   return {
     dispatcher,
     async close() {
       const destroyed = dispatcher.destroy(closedReason)
-      sockets.abort(closedReason)
+      socketsController.abort(closedReason)
       await destroyed
     },
   }

@@ -62,7 +62,7 @@ test('a case whose inputs were not given is not judged, and does not count as he
 test('an organisation that may not order is reported as such', async () => {
   const { run, sandbox } = await createLab()
   sandbox.setCredits(0)
-  const report = await run({ only: ({ id }) => id === 'create.accepted' })
+  const report = await run({ isSelected: ({ id }) => id === 'create.accepted' })
   expect(listUntestedCases(report)).toEqual([
     {
       id: 'create.accepted',
@@ -78,7 +78,7 @@ test('if a service fails every order, the case that creates a request is broken'
     times: 1000,
     fault: { kind: 'status', status: 500, when: 'before' },
   })
-  const report = await run({ ...withoutControl, only: ({ id }) => id === 'create.accepted' })
+  const report = await run({ ...withoutControl, isSelected: ({ id }) => id === 'create.accepted' })
   expect(listBrokenCases(report)).toEqual([
     {
       id: 'create.accepted',
@@ -92,7 +92,7 @@ test('a connection that is cut breaks its case, and the run continues', async ()
   sandbox.inject({ on: 'GET /v1/packages', fault: { kind: 'cut', when: 'before' } })
   const report = await run({
     ...withoutControl,
-    only: ({ id }) => id === 'packages.list' || id === 'users.list',
+    isSelected: ({ id }) => id === 'packages.list' || id === 'users.list',
   })
   expect(listBrokenCases(report)).toEqual([
     {
@@ -158,7 +158,7 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
         return Response.json(body, { status: answer.status })
       },
     })
-    const { cases } = await run({ only: ({ id }) => id.startsWith('answers.') })
+    const { cases } = await run({ isSelected: ({ id }) => id.startsWith('answers.') })
     const findings = cases.flatMap((each) => each.findings).join('\n')
     expect(findings).toContain('so so so')
     expect(findings).not.toContain(JSON.stringify(encode(target.apiKey.slice(0, 4))).slice(1, -1))
@@ -175,7 +175,7 @@ test('if the service sends back a key that the suite altered, no finding shows t
       return Response.json(reply, { status: answer.status === 401 ? 403 : answer.status })
     },
   })
-  const report = await run({ only: ({ id }) => id.startsWith('authentication.') })
+  const report = await run({ isSelected: ({ id }) => id.startsWith('authentication.') })
   const text = JSON.stringify(report)
   expect(text).toContain('the key [API key] is not known')
   expect(text.toLowerCase()).not.toContain(target.apiKey.slice(0, 8).toLowerCase())

@@ -28,7 +28,7 @@ test('the sandbox follows every rule that can be tested over HTTP', async () => 
 
 test('the sandbox follows the rules of the quota', async () => {
   const { run } = await createLab({ quota: smallQuota })
-  const report = await run({ only: isQuotaCase })
+  const report = await run({ isSelected: isQuotaCase })
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report)).toEqual([])
 })
@@ -52,7 +52,9 @@ test.each([1, 2])(
       'repeated-events': 'never',
     }
     const largeQuotaReport = await (await createLab({ rules })).run()
-    const smallQuotaReport = await (await createLab({ rules, quota: smallQuota })).run({ only: isQuotaCase })
+    const smallQuotaReport = await (
+      await createLab({ rules, quota: smallQuota })
+    ).run({ isSelected: isQuotaCase })
     expect([...listBrokenCases(largeQuotaReport), ...listBrokenCases(smallQuotaReport)]).toEqual([])
     expect(
       listUntestedCases(largeQuotaReport)
@@ -64,14 +66,14 @@ test.each([1, 2])(
 
 test('if requests end at once, the cases of intermediate statuses are not judged', async () => {
   const { run } = await createLab({ rules: { 'leaving-received': 'at-once' } })
-  const report = await run({ only: ({ id }) => /^(statuses|webhook)/.test(id) })
+  const report = await run({ isSelected: ({ id }) => /^(statuses|webhook)/.test(id) })
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report).map(({ id }) => id)).toEqual(['statuses.in-progress', 'statuses.partial'])
 })
 
 test('events that are repeated although they were acknowledged are allowed', async () => {
   const { run } = await createLab({ rules: { 'repeated-events': 'sometimes' } })
-  const report = await run({ only: ({ id }) => id.startsWith('webhook.') })
+  const report = await run({ isSelected: ({ id }) => id.startsWith('webhook.') })
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report)).toEqual([
     {
@@ -83,7 +85,7 @@ test('events that are repeated although they were acknowledged are allowed', asy
 
 test('"Failed deliveries may be retried": a service that never retries gets advice, and breaks no rule', async () => {
   const { run } = await createLab({ rules: { 'webhook-retries': 'never' } })
-  const report = await run({ only: ({ id }) => id.startsWith('webhook.again') })
+  const report = await run({ isSelected: ({ id }) => id.startsWith('webhook.again') })
   expect(listBrokenCases(report)).toEqual([])
   expect(report.cases.flatMap(({ advice }) => advice)).toEqual([
     'an event that was answered with 500 was not redelivered within a week: "Failed deliveries may be retried", but "Delivery is at least once"',
@@ -94,7 +96,7 @@ test('a request that never begins breaks no rule', async () => {
   const { run, target } = await createLab()
   const report = await run({
     target: { ...target, recipients: { cancelled: 'conformance+stuck@example.com' } },
-    only: ({ id }) => /^(statuses|webhook\.(every|only|body))/.test(id),
+    isSelected: ({ id }) => /^(statuses|webhook\.(every|only|body))/.test(id),
   })
   expect(listBrokenCases(report)).toEqual([])
 })

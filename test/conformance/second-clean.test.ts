@@ -15,7 +15,7 @@ const isQuotaCase = ({ id }: { id: string }): boolean =>
 
 test('a second service that follows the document breaks no rule', async () => {
   const { run } = await createSecondLab()
-  const report = await run({ only: (each) => !isQuotaCase(each) })
+  const report = await run({ isSelected: (each) => !isQuotaCase(each) })
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report)).toEqual([
     { id: 'versioning.transport', reason: '--base-url is http: it takes a deployment on https' },
@@ -28,7 +28,7 @@ test('a second service that follows the document breaks no rule', async () => {
 
 test('the second service breaks no rule of the quota', async () => {
   const { run } = await createSecondLab({ windows: smallWindows })
-  const report = await run({ only: isQuotaCase })
+  const report = await run({ isSelected: isQuotaCase })
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report)).toEqual([])
 })
@@ -67,7 +67,7 @@ test.each(sampleOf(allowedVariants, 4))(
   'an allowed variant breaks no rule: %s',
   async (_name, topics, behaviour) => {
     const { run } = await createSecondLab({ behaviour })
-    expect(listBrokenCases(await run({ only: ({ id }) => topics.test(id) }))).toEqual([])
+    expect(listBrokenCases(await run({ isSelected: ({ id }) => topics.test(id) }))).toEqual([])
   },
 )
 
@@ -132,7 +132,7 @@ test.each(advisedBehaviours)(
   '%s: the case gives advice and no finding',
   async (_name, id, behaviour, advice) => {
     const { run } = await createSecondLab({ behaviour })
-    const [report] = (await run({ only: (each) => each.id === id })).cases
+    const [report] = (await run({ isSelected: (each) => each.id === id })).cases
     expect(report?.findings).toEqual([])
     expect(report?.advice).toContainEqual(expect.stringMatching(advice))
   },
@@ -142,7 +142,7 @@ test.each<[string, Partial<Behaviour>]>([
   ['windows that begin with the first call', { windowKind: 'first-call' }],
 ])('the quota may have %s', async (_name, behaviour) => {
   const { run } = await createSecondLab({ behaviour, windows: smallWindows })
-  expect(listBrokenCases(await run({ only: isQuotaCase }))).toEqual([])
+  expect(listBrokenCases(await run({ isSelected: isQuotaCase }))).toEqual([])
 })
 
 test('a window that cannot be used up in time is not judged', async () => {
@@ -153,7 +153,7 @@ test('a window that cannot be used up in time is not judged', async () => {
     ],
     speed: 600,
   })
-  const report = await run({ only: ({ id }) => id === 'throttle.minute' })
+  const report = await run({ isSelected: ({ id }) => id === 'throttle.minute' })
   expect(listBrokenCases(report)).toEqual([])
 })
 

@@ -21,7 +21,7 @@ test.each(sampleOf(secondDefects, 30))(
       behaviour,
       ...(needsSmallQuota === true && { windows: smallWindows }),
     })
-    const report = await run({ only: ({ id }) => id === caughtBy || id === alsoRuns })
+    const report = await run({ isSelected: ({ id }) => id === caughtBy || id === alsoRuns })
     expect(listBrokenCases(report).map(({ id }) => id)).toContain(caughtBy)
   },
 )

@@ -61,7 +61,7 @@ export async function createSecondLab(options: SecondOptions = {}) {
 function createControl(service: SecondService): Control {
   return {
     ...(service.speed === undefined && { advance: (ms: number) => service.advance(ms) }),
-    async pointWebhook(url) {
+    async setWebhookUrl(url) {
       service.events.url = url
     },
     async setPlan(plan) {
@@ -73,7 +73,7 @@ function createControl(service: SecondService): Control {
     async revokeKey() {
       service.keys.shift()
     },
-    async failNextUsers() {
+    async failNextUserList() {
       service.failingReads = 1
     },
   }

@@ -17,7 +17,7 @@ const eventCases = /^webhook\.(every|only|request|content|signature|body|error|i
 
 test('a service whose clock runs by itself breaks no rule', { timeout: 60_000 }, async () => {
   const { run } = await createSecondLab({ speed })
-  const report = await run({ watchMs, only: ({ id }) => requestCases.test(id) || eventCases.test(id) })
+  const report = await run({ watchMs, isSelected: ({ id }) => requestCases.test(id) || eventCases.test(id) })
   expect(listBrokenCases(report)).toEqual([])
   const heldIds = report.cases.filter(({ verdict }) => verdict === 'holds').map(({ id }) => id)
   expect(heldIds).toEqual(
@@ -35,7 +35,7 @@ test('a created_at that no clock agrees with is reported', { timeout: 60_000 }, 
       },
     },
   })
-  const report = await run({ watchMs, only: ({ id }) => id === 'requests.created-at' })
+  const report = await run({ watchMs, isSelected: ({ id }) => id === 'requests.created-at' })
   expect(report.cases[0]?.advice).toEqual([expect.stringMatching(/^created_at is \d+ s away/) as string])
 })
 

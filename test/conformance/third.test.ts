@@ -21,7 +21,7 @@ const isQuotaCase = ({ id }: { id: string }): boolean =>
 
 /** Runs the suite on the lenient service, with everything the suite can be given. */
 async function runSuite(
-  only: NonNullable<ConformanceOptions['only']>,
+  isSelected: NonNullable<ConformanceOptions['isSelected']>,
   defect?: Defect,
   quota = largeQuota,
 ): Promise<ConformanceReport> {
@@ -54,7 +54,7 @@ async function runSuite(
     },
     control: {
       advance: (ms) => service.advance(ms),
-      async pointWebhook(url) {
+      async setWebhookUrl(url) {
         service.webhookUrl = url
       },
       async setPlan(plan) {
@@ -66,13 +66,13 @@ async function runSuite(
       async revokeKey() {
         service.isKeyRevoked = true
       },
-      async failNextUsers() {
+      async failNextUserList() {
         service.failingReads = 1
       },
     },
     allowCreate: true,
     receivePort: 0,
-    only,
+    isSelected,
   })
 }
 

@@ -25,7 +25,7 @@ async function runTransportCase(
     http,
     clock: systemClock,
     target: { baseUrl, apiKey, userEmail },
-    only: ({ id }) => id === 'versioning.transport',
+    isSelected: ({ id }) => id === 'versioning.transport',
   })
 }
 

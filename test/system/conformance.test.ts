@@ -10,7 +10,10 @@ import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 
 /** Runs the suite in real time against the Python service, which has only accounts and packages. */
-async function runSuite(defect: string, only: ConformanceOptions['only']): Promise<ConformanceReport> {
+async function runSuite(
+  defect: string,
+  isSelected: ConformanceOptions['isSelected'],
+): Promise<ConformanceReport> {
   const file = join(import.meta.dirname, 'conformance', 'service.py')
   const service = spawn('python3', [file, defect], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void service.kill('SIGKILL'))
@@ -29,7 +32,7 @@ async function runSuite(defect: string, only: ConformanceOptions['only']): Promi
     },
     allowCreate: true,
     watchMs: 20_000,
-    only,
+    isSelected,
   })
 }
 

@@ -97,10 +97,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
 
   protected async continueBatch(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
-    const { max, json: isJson } = this.flags
-    this.answer(
-      ...(await runBatch(this.app, this.signal, batchId, { file, maxOrders: max, isPlanned, isJson })),
-    )
+    const options = { file, maxOrders: this.flags.max, isPlanned, isJson: this.flags.json }
+    this.answer(...(await runBatch(this.app, this.signal, batchId, options)))
   }
 
   private async openFile(columns: ColumnChoices): Promise<FileToOrder> {

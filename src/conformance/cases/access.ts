@@ -7,7 +7,7 @@ import {
   requireForeignUser,
   parsePackages,
   readPackages,
-  orderPlain,
+  orderSimplestPackage,
   recipient,
   requireSecondUser,
   sendOrder,
@@ -114,7 +114,7 @@ async function createForeignKeyCalls(context: CaseContext): Promise<Expectations
     { get: '/v1/users', identity, note, expect: expectNotListed },
   ]
   if (!context.canCreate) return calls
-  const { requestId, body } = await orderPlain(context)
+  const { requestId, body } = await orderSimplestPackage(context)
   const readCall: ExpectedCall = { get: `/v1/requests/${requestId}`, identity, note, expect: 404 }
   return [
     ...calls,
@@ -192,7 +192,7 @@ export const accessCases: readonly Case[] = [
           isLoopbackHost(hostname),
           'plain HTTP is only tried on a --base-url of this machine: it is never sent over a network',
         )
-        const status = (await probe.plainHttp()) ?? 400
+        const status = (await probe.pingByPlainHttp()) ?? 400
         return itemsIf(status < 300, `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`)
       },
     ],
@@ -274,7 +274,7 @@ export const accessCases: readonly Case[] = [
       'requester.email | string | Email of the service user the request is attributed to.',
       async (context) => {
         const { target } = context
-        const ownOrder = await orderPlain(context)
+        const ownOrder = await orderSimplestPackage(context)
         const readOwn: ExpectedCall = {
           get: `/v1/requests/${ownOrder.requestId}`,
           expect: expectRequester(target.userEmail),
@@ -338,7 +338,7 @@ const expectRefusedPlan =
   (plan: Plan): Run =>
   async (context) => {
     const setPlan = requireControl(context, 'setPlan', 'the plan of the organisation can only be changed')
-    const { body } = await orderPlain(context)
+    const { body } = await orderSimplestPackage(context)
     await setPlan(plan)
     try {
       return await collectFindings(context, [{ order: body, note: `with ${plan}`, expect: 403 }])
@@ -364,7 +364,7 @@ export const userStatusCases: readonly Case[] = [
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
       async (context) => {
-        await requireControl(context, 'failNextUsers', 'an internal error can only be caused')()
+        await requireControl(context, 'failNextUserList', 'an internal error can only be caused')()
         const answer = await context.probe.get('/v1/users', { note: 'during an internal error' })
         if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
         const isNamed = readValue(answer.json, 'status_message') === 'server_error'

@@ -6,7 +6,7 @@ import {
   buildBody,
   type Information,
   requirePackage,
-  orderPlain,
+  orderSimplestPackage,
   recipient,
   createSampleFields,
   readSchema,
@@ -31,7 +31,7 @@ import type { CaseContext } from '../case-context.ts'
 const testFromAccepted =
   (makeCalls: (body: Body, context: CaseContext) => Expectations | Promise<Expectations>): Run =>
   async (context) =>
-    makeCalls((await orderPlain(context)).body, context)
+    makeCalls((await orderSimplestPackage(context)).body, context)
 
 const recipientNames = ['first_name', 'last_name', 'email', 'phone'] as const
 
@@ -56,7 +56,7 @@ const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
  */
 async function findOrderAnswer(context: CaseContext): Promise<Answer> {
   try {
-    return (await orderPlain(context)).answer
+    return (await orderSimplestPackage(context)).answer
   } catch (error) {
     const answer = error instanceof NotAcceptedError ? error.answer : undefined
     if (answer === undefined || answer.status === 400 || answer.status === 403) throw error
@@ -169,7 +169,7 @@ export const createCases: readonly Case[] = [
     'create.readable': [
       'request_id | string (UUID) | From request creation.',
       async (context) => {
-        const { body, requestId } = await orderPlain(context)
+        const { body, requestId } = await orderSimplestPackage(context)
         const answer = await context.probe.get(`/v1/requests/${requestId}`)
         const findings = expectStatus(answer, 200)
         if (findings.length > 0) return findings

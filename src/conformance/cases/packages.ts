@@ -72,12 +72,12 @@ async function findHiddenPackage(context: CaseContext) {
   )
   const visibleIds = sortedIds(parsePackages(secondList))
   const hiddenPackages = (await readPackages(context)).filter(({ id }) => !visibleIds.includes(id))
-  const hidden = hiddenPackages.find(({ status }) => status === 'ACTIVE') ?? hiddenPackages[0]
+  const hiddenPackage = hiddenPackages.find(({ status }) => status === 'ACTIVE') ?? hiddenPackages[0]
   requireTestable(
-    hidden !== undefined,
+    hiddenPackage !== undefined,
     'both users see the same packages: --second-user takes one with fewer',
   )
-  return { hidden, identity, note: 'as a user who does not see the package' }
+  return { hidden: hiddenPackage, identity, note: 'as a user who does not see the package' }
 }
 
 const statusFilterRule =

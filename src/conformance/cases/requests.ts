@@ -8,8 +8,8 @@ import {
   requireCompletedJourney,
   followUsual,
   followAll,
-  type Sighting,
-  findSightings,
+  type RequestRead,
+  findReads,
   terminalStatuses,
 } from '../journey.ts'
 import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp, uuid } from '../shape.ts'
@@ -58,7 +58,7 @@ const requestShape = object({
 
 /** Returns the data of all reads of the followed requests. */
 async function readAll(context: CaseContext): Promise<unknown[]> {
-  return (await followAll(context)).flatMap(({ sightings }) => sightings.map(({ data }) => data))
+  return (await followAll(context)).flatMap(({ reads }) => reads.map(({ data }) => data))
 }
 
 /** Returns a test that returns findings about each check in all reads. */
@@ -71,9 +71,9 @@ const testEachCheck =
 
 /** Compares the checks of a completed request with the checks of its package. */
 async function compareWithPackage(context: CaseContext): Promise<string[]> {
-  const { order, sightings } = await requireCompletedJourney(context)
+  const { order, reads } = await requireCompletedJourney(context)
   const { pack } = order
-  const checks = readChecks(sightings.at(-1)?.data)
+  const checks = readChecks(reads.at(-1)?.data)
   const backgrounds = checks.filter((each) => readValue(each, 'type') === 'background')
   const sortedText = (values: unknown[]): string =>
     values
@@ -102,11 +102,11 @@ async function compareWithPackage(context: CaseContext): Promise<string[]> {
 /** Returns findings if a check that has started has no id, or if an id changes. */
 async function testCheckIds(context: CaseContext): Promise<string[]> {
   const findings: string[] = []
-  for (const { sightings } of await followAll(context)) {
+  for (const { reads } of await followAll(context)) {
     const seenIds = new Set<unknown>()
     // A request that ends in ERROR creates no checks ("no checks were created"), even if it was IN_PROGRESS.
-    const createsChecks = sightings.at(-1)?.status !== 'ERROR'
-    for (const { data, status } of sightings) {
+    const createsChecks = reads.at(-1)?.status !== 'ERROR'
+    for (const { data, status } of reads) {
       const checks = readChecks(data)
       const ids = checks.map((each) => readValue(each, 'id'))
       for (const [index, id] of ids.entries()) {
@@ -152,17 +152,17 @@ export const requestCases: readonly Case[] = [
           !context.pace.isManual,
           'its time can only be compared where the clock is not moved: leave out --control',
         )
-        const { order, sightings } = await followUsual(context)
+        const { order, reads } = await followUsual(context)
         const acceptedAt = Date.parse(order.answer.header('date') ?? '')
-        const createdAt = String(readValue(sightings[0]?.data, 'created_at'))
+        const createdAt = String(readValue(reads[0]?.data, 'created_at'))
         const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(createdAt)
         requireTestable(
           Number.isFinite(acceptedAt) && hasZone,
           'no header Date, or created_at has no time zone',
         )
-        const offSeconds = Math.round(Math.abs(Date.parse(createdAt) - acceptedAt) / 1000)
-        const advice = `created_at is ${offSeconds} s away from the Date of the answer that accepted it`
-        return itemsIf(offSeconds > 120, advise(advice))
+        const differenceSeconds = Math.round(Math.abs(Date.parse(createdAt) - acceptedAt) / 1000)
+        const advice = `created_at is ${differenceSeconds} s away from the Date of the answer that accepted it`
+        return itemsIf(differenceSeconds > 120, advise(advice))
       },
     ],
   }),
@@ -176,7 +176,7 @@ export const requestCases: readonly Case[] = [
     'requests.unchanging': [
       'Read-only and idempotent.',
       async (context) => {
-        const [initialValues, ...laterValues] = (await followUsual(context)).sightings.map(({ data }) =>
+        const [initialValues, ...laterValues] = (await followUsual(context)).reads.map(({ data }) =>
           ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
             readValue(data, name),
           ),
@@ -241,10 +241,10 @@ const readCheckStatuses = (data: unknown): string[] =>
 
 /** Returns a test that returns findings for reads with this status whose checks contradict the status. */
 const testStatus =
-  (status: string, matches: (checks: string[], sighting: Sighting) => boolean): Run =>
+  (status: string, matches: (checks: string[], read: RequestRead) => boolean): Run =>
   async (context) =>
-    (await findSightings(context, status))
-      .filter((sighting) => !matches(readCheckStatuses(sighting.data), sighting))
+    (await findReads(context, status))
+      .filter((read) => !matches(readCheckStatuses(read.data), read))
       .map(
         ({ data }) => `a request is ${status} while its checks are [${readCheckStatuses(data).join(', ')}]`,
       )
@@ -281,9 +281,9 @@ export const statusCases: readonly Case[] = [
     'statuses.transitions': [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
       async (context) =>
-        (await followAll(context)).flatMap(({ sightings }) =>
-          sightings.flatMap(({ status }, index) => {
-            const previousStatus = sightings[index - 1]?.status
+        (await followAll(context)).flatMap(({ reads }) =>
+          reads.flatMap(({ status }, index) => {
+            const previousStatus = reads[index - 1]?.status
             const isBackToReceived =
               status === 'RECEIVED' && previousStatus !== undefined && previousStatus !== 'RECEIVED'
             const isBackFromPartial = previousStatus === 'PARTIAL' && status === 'IN_PROGRESS'
@@ -325,8 +325,8 @@ export const terminalStatusCases: readonly Case[] = casesAbout('Request status',
       const findings: string[] = []
       for (let round = 0; round < 2; round += 1) {
         await context.pace.pause(context.pace.isManual ? manualWaitMs : realWaitMs)
-        for (const { order, sightings } of endedJourneys) {
-          const lastStatus = sightings.at(-1)?.status
+        for (const { order, reads } of endedJourneys) {
+          const lastStatus = reads.at(-1)?.status
           const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
           const status = readValue(answer.data, 'status')
           if (status !== lastStatus) findings.push(`a request went from ${lastStatus} to ${String(status)}`)

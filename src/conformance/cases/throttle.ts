@@ -1,6 +1,12 @@
 import type { Answer } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
-import { requireForeignUser, readPackages, orderPlain, readSchema, requireSecondUser } from '../order.ts'
+import {
+  requireForeignUser,
+  readPackages,
+  orderSimplestPackage,
+  readSchema,
+  requireSecondUser,
+} from '../order.ts'
 import { type Expectations, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
 import { requireCompletedJourney } from '../journey.ts'
 import type { Identity, QuotaWindow } from '../target.ts'
@@ -36,7 +42,7 @@ const testWithQuota =
 /** Returns the seconds by which times may differ. The service rounds up, and calls take time with the real clock. */
 const findToleranceSeconds = ({ pace }: CaseContext): number => (pace.isManual ? 1 : 2)
 
-const isAbout = (context: CaseContext, seconds: number, expectedSeconds: number): boolean =>
+const isNearly = (context: CaseContext, seconds: number, expectedSeconds: number): boolean =>
   Math.abs(seconds - expectedSeconds) <= findToleranceSeconds(context)
 
 /** Makes a call that counts against the quota. */
@@ -75,7 +81,7 @@ const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1
  * left for a test.
  */
 async function clearWindows({ pace, probe }: CaseContext, { minute, hour }: QuotaWindows): Promise<void> {
-  const recentCalls = probe.calledAt.filter((at) => pace.now() - at < hour.seconds * 1000).length
+  const recentCalls = probe.callTimes.filter((at) => pace.now() - at < hour.seconds * 1000).length
   if (!pace.isManual && recentCalls + maxCallsOfTest(minute) < hour.calls) return
   await pace.pause((hour.seconds + 1) * 1000)
 }
@@ -142,8 +148,8 @@ async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Pro
   await waitForWindowStart(context, windows)
   const startedAt = context.pace.now()
   const { accepted } = await exceedQuota(context, windows)
-  const tookSeconds = (context.pace.now() - startedAt) / 1000
-  const isInTime = tookSeconds < minute.seconds - findToleranceSeconds(context)
+  const durationSeconds = (context.pace.now() - startedAt) / 1000
+  const isInTime = durationSeconds < minute.seconds - findToleranceSeconds(context)
   requireTestable(isInTime, 'calls take too long to count those of one window')
   const finding = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
   return itemsIf(accepted !== minute.calls, finding)
@@ -156,8 +162,8 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   const waitSeconds = readRetryAfter(filledBefore.refusal)
   if (!isWithin(waitSeconds, minute)) return [describeUnusable(filledBefore.refusal, minute.seconds)]
   await context.pace.pause(waitSeconds * 1000)
-  const filled = await fillQuota(context, minute.calls - 1)
-  if (filled.refusal !== undefined) return [describeTooShort(waitSeconds)]
+  const fill = await fillQuota(context, minute.calls - 1)
+  if (fill.refusal !== undefined) return [describeTooShort(waitSeconds)]
   // With a manual clock, 0.35 s more than a whole number of seconds are then left in the window. A service
   // that rounds Retry-After down would state too short a wait.
   const passedSeconds = Math.floor(minute.seconds / 3)
@@ -166,7 +172,7 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   requireTestable(refusal !== undefined, 'the window is larger than stated')
   const seconds = readRetryAfter(refusal)
   const remainingSeconds = minute.seconds - passedSeconds
-  if (isAbout(context, seconds, remainingSeconds)) return expectExactWait(context, seconds)
+  if (isNearly(context, seconds, remainingSeconds)) return expectExactWait(context, seconds)
   const retryAfter = refusal.header('retry-after') ?? 'none'
   return [`${refusal.label}: expected a Retry-After of about ${remainingSeconds}, got ${retryAfter}`]
 }
@@ -205,7 +211,7 @@ async function testHourQuota(context: CaseContext, windows: QuotaWindows): Promi
   const finding = `expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`
   const findings = itemsIf(accepted !== hour.calls, finding)
   const seconds = readRetryAfter(refusal)
-  if (isAbout(context, seconds, remainingSeconds))
+  if (isNearly(context, seconds, remainingSeconds))
     return [...findings, ...(await expectExactWait(context, seconds))]
   const retryAfter = refusal?.header('retry-after') ?? 'none'
   return [
@@ -262,16 +268,16 @@ async function testTokenExempt(context: CaseContext, windows: QuotaWindows): Pro
 async function testAllEndpoints(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { minute } = windows
   const paths = ['/v1/packages', ...(await findReadableSchema(context))]
-  if (context.canCreate) paths.push(`/v1/requests/${(await orderPlain(context)).requestId}`)
+  if (context.canCreate) paths.push(`/v1/requests/${(await orderSimplestPackage(context)).requestId}`)
   await waitForWindowStart(context, windows)
-  let acceptedOthers = 0
+  let acceptedOtherCalls = 0
   for (const path of paths.slice(0, minute.calls - 1)) {
-    if ((await context.probe.get(path, { throttled: 'return' })).status === 200) acceptedOthers += 1
+    if ((await context.probe.get(path, { throttled: 'return' })).status === 200) acceptedOtherCalls += 1
   }
-  requireTestable(acceptedOthers > 0, 'no other endpoint answered')
+  requireTestable(acceptedOtherCalls > 0, 'no other endpoint answered')
   const { accepted } = await fillQuota(context, minute.calls)
-  const remainingCalls = minute.calls - acceptedOthers
-  const finding = `after ${acceptedOthers} calls of other endpoints ${accepted} were accepted, expected ${remainingCalls}`
+  const remainingCalls = minute.calls - acceptedOtherCalls
+  const finding = `after ${acceptedOtherCalls} calls of other endpoints ${accepted} were accepted, expected ${remainingCalls}`
   return itemsIf(accepted > remainingCalls, finding)
 }
 

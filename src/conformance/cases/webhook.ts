@@ -14,7 +14,7 @@ import {
 import type { Delivery, Reply } from '../receiver.ts'
 import { expectSame, type Run, casesAbout, itemsIf } from '../table.ts'
 import { readChecks, type Journey, followUsual, followAll, terminalStatuses } from '../journey.ts'
-import { orderRich, createUsualRecipient } from '../order.ts'
+import { orderRichestPackage, createUsualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
@@ -52,15 +52,14 @@ function isAheadOf(eventStatus: string, readStatus: string): boolean {
  * Returns findings for acknowledged events that were repeated exactly when a check changed and the request
  * did not. If events are also repeated at other times, the case is not testable: "duplicates are possible".
  */
-function findNeedlessEvents({ order, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
+function findNeedlessEvents({ order, reads }: Journey, deliveries: readonly Delivery[]): string[] {
   const acknowledgedStatuses = new Set<string>()
   const findings: string[] = []
-  for (const [index, { data, status, eventsAfter }] of sightings.entries()) {
-    const previousSighting = sightings[index - 1]
+  for (const [index, { data, status, eventCountAfter }] of reads.entries()) {
+    const previousRead = reads[index - 1]
     const hasOnlyChecksChanged =
-      previousSighting?.status === status &&
-      formatCheckStatuses(previousSighting.data) !== formatCheckStatuses(data)
-    for (const each of deliveries.slice(previousSighting?.eventsAfter ?? 0, eventsAfter)) {
+      previousRead?.status === status && formatCheckStatuses(previousRead.data) !== formatCheckStatuses(data)
+    for (const each of deliveries.slice(previousRead?.eventCountAfter ?? 0, eventCountAfter)) {
       if (!isAbout(each, order.requestId)) continue
       const isRepeated = acknowledgedStatuses.has(statusOf(each))
       requireTestable(
@@ -79,9 +78,11 @@ function formatCheckStatuses(data: unknown): string {
 }
 
 /** Returns findings for events whose status is ahead of the status in a later read. */
-function findEventsAhead({ order, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
-  return sightings.flatMap(({ status, eventsBefore }) => {
-    const earlierEvents = deliveries.slice(0, eventsBefore).filter((each) => isAbout(each, order.requestId))
+function findEventsAhead({ order, reads }: Journey, deliveries: readonly Delivery[]): string[] {
+  return reads.flatMap(({ status, eventCountBefore }) => {
+    const earlierEvents = deliveries
+      .slice(0, eventCountBefore)
+      .filter((each) => isAbout(each, order.requestId))
     const statusAhead = earlierEvents.map(statusOf).find((each) => isAheadOf(each, status))
     return itemsIf(
       statusAhead !== undefined,
@@ -164,7 +165,7 @@ export const webhookCases: readonly Case[] = [
       async (context) => {
         const deliveries = await collectEvents(context)
         const withoutEvents = (await followAll(context))
-          .filter(({ sightings }) => sightings.at(-1)?.status !== 'RECEIVED')
+          .filter(({ reads }) => reads.at(-1)?.status !== 'RECEIVED')
           .filter(({ order }) => !deliveries.some((each) => isAbout(each, order.requestId)))
         const finding = 'no event names the request_id of a request that changed its status'
         return [...deliveries.flatMap(findBodyFaults), ...withoutEvents.map(() => finding)]
@@ -219,7 +220,7 @@ async function orderAndReply(
 ): Promise<RepliedUpdates> {
   const receiver = requireReceiver(context)
   await followUsual(context)
-  const { requestId } = await orderRich(context, createUsualRecipient(context))
+  const { requestId } = await orderRichestPackage(context, createUsualRecipient(context))
   const updates = new Set<string>()
   let isHolding = false
   receiver.replyTo = (delivery) => {

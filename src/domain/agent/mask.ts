@@ -45,14 +45,11 @@ export function redactForAgent(document: unknown, options: RedactOptions): Maske
   const [plainDocument, ...otherDocuments] = [document, ...others].map((each) =>
     plainValue(each, '', redact, 0),
   )
-  const shortenedDocument = cutLists(plainDocument, counts)
-  const checkNames = namesOfChecks(plainValue(packages, '', redact, 0))
+  const cutDocument = cutLists(plainDocument, counts)
+  const names = { checkNames: namesOfChecks(plainValue(packages, '', redact, 0)), reportsFolder }
   const data = showsPersonalData
-    ? shortenedDocument
-    : maskDocument(shortenedDocument, nameWordsIn([plainDocument, ...otherDocuments]), {
-        checkNames,
-        reportsFolder,
-      })
+    ? cutDocument
+    : maskDocument(cutDocument, nameWordsIn([plainDocument, ...otherDocuments]), names)
   return { data, leftOut: counts.leftOut }
 }
 

@@ -69,7 +69,7 @@ export async function checkDeployment(
     waitBudgetMs,
     signal,
   } = options
-  const only = createCaseFilter(options.only)
+  const isSelected = createCaseFilter(options.only)
   const target = await resolveTarget(services, options)
   const control = isControlled
     ? await connectToSandbox(http, target, fromEnvironment(env, 'REFCHECK_SANDBOX_TOKEN'))
@@ -89,7 +89,7 @@ export async function checkDeployment(
       receivePort: webhookPort ?? (isControlled ? 0 : undefined),
       watchMs,
       waitBudgetMs,
-      only,
+      isSelected,
       signal,
       onCase: ({ id }, doneCount, totalCount) => reporter.status(`${doneCount}/${totalCount} ${id}`),
       onWait: (seconds) => reporter.note(`The quota is used up; continuing in ${seconds} s.`),

@@ -17,6 +17,6 @@ export async function examineDefect(defect: Defect) {
   const { recipients: _endings, ...withoutEndings } = service.target
   return service.run({
     target: needsEndings ? service.target : withoutEndings,
-    only: ({ id }) => id === caughtBy || id === alsoRuns,
+    isSelected: ({ id }) => id === caughtBy || id === alsoRuns,
   })
 }
