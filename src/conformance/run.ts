@@ -51,7 +51,7 @@ const maxFindings = 8
 export async function runConformance(
   options: ConformanceOptions,
 ): Promise<ConformanceReport & { halted: ThrottledError | undefined }> {
-  const { target, isSelected: isSelected = () => true, control = {} } = options
+  const { target, isSelected = () => true, control = {} } = options
   const secrets = collectSecrets(target)
   const receiver = options.receivePort === undefined ? undefined : new Receiver(secrets)
   await receiver?.start(options.receivePort)
