@@ -230,7 +230,7 @@ describe('one request id for two orders does not count as two orders', () => {
       $ cat people.results.csv
       first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
       Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,1,DIGEST,DIGEST,DIGEST
-      Ana,Row2,a2@example.com,+61400000002,unknown,,,"the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,DIGEST,DIGEST,DIGEST
+      Ana,Row2,a2@example.com,+61400000002,unknown,,,"the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already",,,http://localhost:PORT,102,BATCH_1,2,DIGEST,DIGEST,DIGEST
       Ana,Row3,a3@example.com,+61400000003,pending,,,,,,http://localhost:PORT,102,BATCH_1,3,DIGEST,DIGEST,DIGEST
       Ana,Row4,a4@example.com,+61400000004,pending,,,,,,http://localhost:PORT,102,BATCH_1,4,DIGEST,DIGEST,DIGEST
     `)
@@ -253,7 +253,7 @@ describe('one request id for two orders does not count as two orders', () => {
       $ refcheck request list
       REQUEST ID                            STATUS    ORDERED AT  NAME         PACKAGE
       REQUEST_1                             RECEIVED  2026-11-20  Ana Example  102 Identity check only
-      -                                     unknown   2026-11-20  Ben Example  102 Identity check only
+      -                                     unknown   -           Ben Example  102 Identity check only
       exit 0
     `)
   })

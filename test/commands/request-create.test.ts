@@ -347,7 +347,7 @@ test('an order whose answer is lost exits with 8, is never sent again, and is re
   expect(await here.type('request list --status unknown')).toMatchInlineSnapshot(`
     $ refcheck request list --status unknown
     REQUEST ID  STATUS   ORDERED AT  NAME        PACKAGE
-    -           unknown  2026-11-20  Priya Shah  102 Identity check only
+    -           unknown  -           Priya Shah  102 Identity check only
     exit 0
   `)
 })

@@ -180,10 +180,10 @@ test('if two orders are answered with a third person’s request, neither has it
   )
   expect(await here.all(['request list', orderArguments('Ana')])).toMatchInlineSnapshot(`
     $ refcheck request list
-    REQUEST ID                            STATUS    ORDERED AT        NAME                 PACKAGE
-    REQUEST_2                             RECEIVED  2026-11-20        Dee Example          102 Identity check only
-    -                                     unknown   2026-11-20 12:00  unknown (recovered)  102 Identity check only
-    -                                     unknown   2026-11-20 12:00  unknown (recovered)  102 Identity check only
+    REQUEST ID                            STATUS    ORDERED AT  NAME                 PACKAGE
+    REQUEST_2                             RECEIVED  2026-11-20  Dee Example          102 Identity check only
+    -                                     unknown   -           unknown (recovered)  102 Identity check only
+    -                                     unknown   -           unknown (recovered)  102 Identity check only
     exit 0
 
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes

@@ -59,7 +59,8 @@ export function externalResultCells(row: BatchRow, { account = '' }: ResultsProp
   const { recipient, matches, packageId } = row
   // A held row was not ordered, and the order that it matches may be that of another person.
   const isNotOrdered = row.state === 'held' || isLeftOutAsSimilar(row)
-  const orderedAt = row.attemptedAt ?? (isNotOrdered ? undefined : matches?.orderedAt)
+  const earlierOrderedAt = isNotOrdered || matches?.state !== 'accepted' ? undefined : matches.orderedAt
+  const orderedAt = row.state === 'accepted' ? row.attemptedAt : earlierOrderedAt
   const digests = recipient && personDigests(recipient)
   return [
     isoTime(orderedAt) ?? '',
@@ -214,7 +215,8 @@ export function toExportedRow(
   }
   return {
     listed: { ...toListedRow(row), error: errorInResults(row) },
-    ordered_at: isoTime(row.attemptedAt),
+    /** When the order was sent, if it was accepted. */
+    ordered_at: row.state === 'accepted' ? isoTime(row.attemptedAt) : null,
     package_id: row.packageId ?? null,
     /** The values by column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
     values,

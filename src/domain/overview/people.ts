@@ -25,7 +25,6 @@ export function personRow(
 ) {
   const { state, recipient } = row
   const order = state === 'accepted' ? row : earlier
-  const isOrdered = order !== undefined || state === 'sending' || state === 'unknown'
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {
@@ -40,8 +39,8 @@ export function personRow(
       order !== undefined ? (order.requestStatus ?? 'RECEIVED') : state === 'cancelled' ? leftOut : state,
     /** Whether another row ordered the request. */
     is_repeat: order !== undefined && order !== row,
-    /** When the order was sent; set only if it was sent or may have been sent. */
-    ordered_at: isOrdered ? isoTime((order ?? row).attemptedAt) : null,
+    /** When the order was sent; set only if it was accepted. */
+    ordered_at: order === undefined ? null : isoTime(order.attemptedAt),
     read_at: order === undefined ? null : isoTime(order.requestStatusAt ?? order.changedAt),
     /** For a duplicate, the id of the request that it repeats. */
     request_id:

@@ -182,8 +182,9 @@ function readiness(
 
 /** Shows the requests of the journal. A row whose status was never read shows the state of its order instead. */
 export function listedRequestsView(requests: readonly PrintedRequest[]): ListView<PrintedRequest> {
+  const isAccepted = ({ state }: PrintedRequest): boolean => state === 'accepted'
   const orderedAt = listedTime(
-    requests,
+    requests.filter(isAccepted),
     (row) => row.ordered_at,
     ({ recipient: person }) => (person === null ? '' : personName(person)),
   )
@@ -201,7 +202,12 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
         value: (row) => row.status ?? row.state,
         style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
       },
-      { name: 'ordered_at', show: orderedAt },
+      {
+        name: 'ordered_at',
+        // An order that may not have been accepted has only the time at which it was sent, which --json contains.
+        value: (row) => (isAccepted(row) ? row.ordered_at : null),
+        show: (row) => (isAccepted(row) ? orderedAt(row) : '-'),
+      },
       {
         name: 'name',
         value: ({ recipient: person }) => person && `${person.first_name} ${person.last_name}`,
