@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -272,4 +272,24 @@ test('a damaged record of a written file is reported, and nothing is removed', a
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Error: ".*\.json" is damaged: it is not JSON$/m)
   expect((await here.type(`request list --email ${zelda} --json`)).json()).toHaveLength(1)
+})
+
+test('a run of the file with nothing to do does not make a results file again that was deleted with a person', async () => {
+  const { type, folder } = await sessionWithFiles()
+  await type(`${purge} --delete-files`)
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: nothing left to send.
+    ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    2  accepted
+    2  rows
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  expect(existsSync(join(folder, 'people.results.csv'))).toBe(false)
 })

@@ -26,6 +26,7 @@ import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
 import type { FileSource } from '../services.ts'
 import {
   claimResultsFile,
+  isDeletedWithPerson,
   pathExists,
   reportLeftOut,
   reportLostFormatting,
@@ -201,14 +202,15 @@ async function addBatch(
 }
 
 /**
- * Returns the result of a batch whose people are all ordered and whose results file exists; undefined for any
- * other batch.
+ * Returns the result of a batch whose people are all ordered and whose results file exists or must not be made again;
+ * undefined for any other batch.
  */
 async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
   const { id, counts, resultsFile } = batch
   const conflicts = await ports.waiting.countConflicts(id)
-  if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await pathExists(resultsFile))))
-    return undefined
+  if (!areAllOrdered(counts, conflicts)) return undefined
+  const isFileMissing = resultsFile !== undefined && !(await pathExists(resultsFile))
+  if (isFileMissing && !(await isDeletedWithPerson(ports.batches, batch))) return undefined
   let { firstSentAt = Number.POSITIVE_INFINITY, lastSentAt = 0 } = conflicts.orderedBefore
   const { failedByStatus } = conflicts.orderedBefore
   for await (const { attemptedAt, changedAt, requestStatus } of ports.batches.rows(id, {

@@ -15,6 +15,7 @@ import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ResultsProperties } from '../../domain/batch/results.ts'
+import { submissionStates } from '../../domain/submission/states.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 
 type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
@@ -211,6 +212,20 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
   const { resultColumns } = await import('../../domain/batch/results.ts')
   await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
   return true
+}
+
+/**
+ * Whether the results file of a batch is missing, and a person was removed from the batch: the file may have been deleted
+ * with that person's data, which the file of people still has.
+ */
+export async function isDeletedWithPerson(
+  batches: Pick<Batches, 'rows'>,
+  { id, resultsFile }: Pick<Batch, 'id' | 'resultsFile'>,
+): Promise<boolean> {
+  if (resultsFile === undefined || (await pathExists(resultsFile))) return false
+  const states = submissionStates.filter((state) => state !== 'invalid')
+  for await (const { recipient } of batches.rows(id, { states })) if (recipient === undefined) return true
+  return false
 }
 
 /**

@@ -11,7 +11,13 @@ import {
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
-import { openFileOfBatch, findLineOfRow, loadResultsModules, writeResults } from './results-file.ts'
+import {
+  openFileOfBatch,
+  findLineOfRow,
+  isDeletedWithPerson,
+  loadResultsModules,
+  writeResults,
+} from './results-file.ts'
 import { findSecondOrders, reconcile, findUnknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, matchInError } from '../../domain/batch/batch-status.ts'
@@ -96,6 +102,8 @@ export async function startBatch(
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
     beforeFirstRow: () => reportSecondOrders(ports, reportedIds),
     async writeResults(batch) {
+      const isUnchanged = countsBefore.pending === 0 && batch.counts.accepted === countsBefore.accepted
+      if (isUnchanged && (await isDeletedWithPerson(run.batches, batch))) return false
       // The file is read again, and its digest compared: it may have been rewritten in place since it was opened.
       const path = openedFile === undefined ? batch.path : openedFile.path
       const file = path === undefined ? openedFile : await openFileOfBatch(files, { ...batch, path })
