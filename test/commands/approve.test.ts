@@ -22,8 +22,9 @@ async function createFilePlan(here: Session): Promise<{ kind: 'batch'; plan: str
 
 test('a planned order is shown as request create shows it, and ordered once after a confirmation', async () => {
   const here = await startSession()
-  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
-  expect(await here.type(`approve ${plan}`, { ...terminal, answers: declineOrder })).toMatchInlineSnapshot(`
+  const planCode = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
+  expect(await here.type(`approve ${planCode}`, { ...terminal, answers: declineOrder }))
+    .toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
@@ -43,7 +44,7 @@ test('a planned order is shown as request create shows it, and ordered once afte
     exit 130
   `)
   expect(here.listOrderedEmails()).toEqual([])
-  expect(await here.type(`approve ${plan.toLowerCase()}`, { ...terminal, answers: confirmOrder }))
+  expect(await here.type(`approve ${planCode.toLowerCase()}`, { ...terminal, answers: confirmOrder }))
     .toMatchInlineSnapshot(`
       $ refcheck approve CODE
       2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
@@ -64,7 +65,7 @@ test('a planned order is shown as request create shows it, and ordered once afte
       2> Follow it with: refcheck request wait REQUEST_1
       exit 0
     `)
-  expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
+  expect(await here.type(`approve ${planCode}`, terminal)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Error: plan CODE was already approved on 2026-11-20 12:00 +00:00
     2> Nothing was sent. A plan is used once. Show what came of it with:

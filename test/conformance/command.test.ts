@@ -15,7 +15,7 @@ import { largeQuota } from './quotas.ts'
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-const quick = { quota: largeQuota }
+const largeQuotaOptions = { quota: largeQuota }
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 const command = ['sandbox', 'conformance']
 
@@ -23,14 +23,14 @@ const command = ['sandbox', 'conformance']
 async function startBehind(
   createHandler: (handler: Awaited<ReturnType<typeof world>>['sandbox']) => Parameters<typeof listen>[0],
 ) {
-  const environment = await world(quick)
+  const environment = await world(largeQuotaOptions)
   const listener = await listen(createHandler(environment.sandbox))
   onTestFinished(() => listener.close())
   return { ...environment, runOptions: { env: { REFCHECK_BASE_URL: listener.url } }, url: listener.url }
 }
 
-test('by default it only reads', async () => {
-  const { run, sandbox, url } = await world(quick)
+test('without --allow-create the command sends no valid order and creates no request', async () => {
+  const { run, sandbox, url } = await world(largeQuotaOptions)
   const { code, stdout, stderr } = await run(command)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(
@@ -43,7 +43,7 @@ test('by default it only reads', async () => {
 })
 
 test('--json prints the counts and every case', async () => {
-  const { run, url } = await world(quick)
+  const { run, url } = await world(largeQuotaOptions)
   const outcome = await run([...command, '--only', 'ping', '--only', 'create.accepted', '--json'])
   expect(outcome.code).toBe(0)
   expect(outcome.json()).toEqual({
@@ -109,7 +109,7 @@ test('a broken rule is reported in the words of the document, and the exit code 
   )
 })
 
-test('with --json a broken rule adds the error', async () => {
+test('with --json the document of a run with a broken rule contains an error', async () => {
   const { run, runOptions } = await startBehind((sandbox) =>
     onJson(sandbox, ({ headers }) => headers.delete('Expires')),
   )
@@ -156,7 +156,7 @@ test('--junit writes the results for a CI server, without secrets that the servi
 })
 
 test('the results are printed even if the file of --junit cannot be written', async () => {
-  const { run } = await world(quick)
+  const { run } = await world(largeQuotaOptions)
   const { code, stdout, stderr } = await run([...command, '--only', 'ping', '--junit', 'nowhere/x.xml'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^2 rules at .+: 2 hold, 0 are broken, 0 were not judged\.$/m)
@@ -180,7 +180,7 @@ test('secrets that the service returns are not printed', async () => {
 })
 
 test('no rule is judged if there is no service, or if it refuses the key or the user', async () => {
-  const { run, sandbox } = await world(quick)
+  const { run, sandbox } = await world(largeQuotaOptions)
   const unreachable = await run(command, { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
   expect({ code: unreachable.code, stdout: unreachable.stdout }).toEqual({ code: 7, stdout: '' })
   const badKey = await run([...command, '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
@@ -200,7 +200,7 @@ test('the command waits for the quota no longer than --timeout allows', async ()
 })
 
 test('a stored key is not sent to another service that --base-url names', async () => {
-  const { run, env, url, sandbox } = await world(quick)
+  const { run, env, url, sandbox } = await world(largeQuotaOptions)
   const login = ['auth', 'login', '--profile', 'one', '--base-url', url, '--email', sandbox.people.owner]
   const folders = {
     REFCHECK_CONFIG_DIR: env['REFCHECK_CONFIG_DIR'] ?? '',
@@ -212,7 +212,7 @@ test('a stored key is not sent to another service that --base-url names', async 
   const stdin = `${sandbox.credentials.apiKey}\n`
   expect((await run([...login, '--with-key', '--insecure-storage'], { env: folders, stdin })).code).toBe(0)
   expect((await run([...command, '--only', 'ping'], { env: folders })).code).toBe(0)
-  const otherService = await world(quick)
+  const otherService = await world(largeQuotaOptions)
   const { code, stderr } = await run([...command, '--base-url', otherService.url], { env: folders })
   expect(code).toBe(2)
   expect(stderr).toMatch(
@@ -226,8 +226,8 @@ test.each([
   [['--base-url', 'http://127.0.0.1:9', '--profile', 'one'], '--base-url and --profile cannot be combined'],
   [['--webhook-port', '70000'], '--webhook-port'],
   [['--watch', 'long'], '--watch: "long" is not a duration'],
-])('%j is refused', async (flags, message) => {
-  const { run, sandbox } = await world(quick)
+])('the flags %j are refused before a call is sent', async (flags, message) => {
+  const { run, sandbox } = await world(largeQuotaOptions)
   const { code, stdout, stderr } = await run([...command, ...flags])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)

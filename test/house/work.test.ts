@@ -43,11 +43,11 @@ function listFunctions({ path, text }: Source, files: readonly Source[]): string
   return [...findGenerators(text).functions, ...imported]
 }
 
-/** Returns the calls of generators in a file that are not run. */
-function findNotRun(file: Source, files: readonly Source[], shared: readonly string[]): string[] {
+/** Returns the calls in a file whose generators are not run. */
+function findNotRun(file: Source, files: readonly Source[], publicMethods: readonly string[]): string[] {
   const { path, text } = file
   const functionNames = listFunctions(file, files).join('|') || '(?!)'
-  const methodNames = [...findGenerators(text).methods, ...shared].join('|') || '(?!)'
+  const methodNames = [...findGenerators(text).methods, ...publicMethods].join('|') || '(?!)'
   const call = new RegExp(
     `(?<![\\w#.])(?:(?:${functionNames})|\\w+(?:\\??\\.#?\\w+)*?\\??\\.(?:${methodNames}))(?:<[^()\\n]*>)?\\(`,
     'g',

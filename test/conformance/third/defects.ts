@@ -38,7 +38,7 @@ const answerDefect = (name: string, caughtBy: string, after: (reply: Reply, call
 let readCount = 0
 
 export const defects: readonly Defect[] = [
-  { name: 'tokens of two hours', caughtBy: 'reports.token-life', tokenMs: 7_200_000 },
+  { name: 'tokens of two hours', caughtBy: 'reports.token-life', tokenLifetimeMs: 7_200_000 },
   {
     name: 'ordering from INACTIVE packages',
     caughtBy: 'create.package-inactive',

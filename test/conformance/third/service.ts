@@ -49,7 +49,7 @@ export interface Defect {
   /** The faults of an order that are ignored. */
   ignoredFaults?: RegExp
   /** For how long the token of a report URL is valid. */
-  tokenMs?: number
+  tokenLifetimeMs?: number
   isOverQuota?: (used: number, limit: number) => boolean
 }
 
@@ -101,7 +101,7 @@ export class ThirdService {
     this.#server.close()
   }
 
-  signToken(path: string, until = this.now + (this.defect?.tokenMs ?? hour)): string {
+  signToken(path: string, until = this.now + (this.defect?.tokenLifetimeMs ?? hour)): string {
     const mac = createHmac('sha256', 'tokens').update(`${path} ${until}`).digest('base64url')
     return `${until}.${mac}`
   }

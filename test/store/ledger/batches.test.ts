@@ -23,7 +23,7 @@ describe.each(backends)('%s', (backend) => {
   const readStates = async (batchId: string): Promise<string[]> =>
     (await rowsOf(store, batchId)).map(({ row, state }) => `${row} ${state}`)
 
-  async function accept(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
+  async function acceptRow(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
     const found = (await rowsOf(store, batchId)).find((each) => each.row === row)
     if (found === undefined) throw new Error('no such row')
     const attempt = await beginAttempt(store.ledger, found, newAttempt())
@@ -118,7 +118,7 @@ describe.each(backends)('%s', (backend) => {
       const single = await addOne(store.ledger, 'a@example.com')
       const first = fileBatch()
       await store.batches.add(first, [orderRow(1, 'b@example.com')])
-      await accept(first.id, 1, '11111111-1111-4111-8111-111111111111')
+      await acceptRow(first.id, 1, '11111111-1111-4111-8111-111111111111')
       const batch = fileBatch()
       await store.batches.add(batch, [
         orderRow(1, 'a@example.com'),
@@ -136,7 +136,7 @@ describe.each(backends)('%s', (backend) => {
     test('with allowDuplicate an accepted order can be repeated, and an order with an unknown outcome cannot', async () => {
       const first = fileBatch()
       await store.batches.add(first, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
-      await accept(first.id, 1)
+      await acceptRow(first.id, 1)
       const row = (await rowsOf(store, first.id))[1]
       const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
       if (attempt === undefined) throw new Error('the attempt did not begin')
@@ -219,7 +219,7 @@ describe.each(backends)('%s', (backend) => {
     test('are returned in the order of the file, filtered by state, in pages', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1200))
-      await accept(batch.id, 700)
+      await acceptRow(batch.id, 700)
       const rowNumbers: number[] = []
       for await (const { row } of store.batches.rows(batch.id, {
         states: ['pending'],
@@ -239,7 +239,7 @@ describe.each(backends)('%s', (backend) => {
       let readCount = 0
       for await (const { row } of store.batches.rows(batch.id)) {
         readCount += 1
-        if (row === 1) await accept(batch.id, 2)
+        if (row === 1) await acceptRow(batch.id, 2)
       }
       expect(readCount).toBe(1001)
     })
@@ -253,7 +253,7 @@ describe.each(backends)('%s', (backend) => {
       ])
       expect((await store.batches.findNextPending(batch.id))?.row).toBe(2)
       expect((await store.batches.findNextPending(batch.id, 2))?.row).toBe(3)
-      await accept(batch.id, 2)
+      await acceptRow(batch.id, 2)
       expect((await store.batches.findNextPending(batch.id))?.row).toBe(3)
       const bodies: string[] = []
       for await (const { row, body } of store.batches.bodies(batch.id))
@@ -360,7 +360,7 @@ describe.each(backends)('%s', (backend) => {
     test('cancelling changes rows that were not sent, and no rows that were ordered', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
-      await accept(batch.id, 1)
+      await acceptRow(batch.id, 1)
       expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'cancelled')).toBe(2)
       expect(await readStates(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
     })

@@ -29,7 +29,7 @@ const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult =
   shares: [],
   ...changes,
 })
-const files = new Set(['people.results.csv'])
+const resultsFiles = new Set(['people.results.csv'])
 
 describe.each(backends)('%s', (backend) => {
   let setup: Scratch
@@ -116,7 +116,7 @@ describe.each(backends)('%s', (backend) => {
         [1, [externalResult()]],
         [2, [externalResult({ line: 3 })]],
       ])
-      await store.waiting.updateExternalResults(batchId, results, files, at)
+      await store.waiting.updateExternalResults(batchId, results, resultsFiles, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
         {
@@ -135,7 +135,7 @@ describe.each(backends)('%s', (backend) => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await addRows([row])
       expect(await readStates(batchId)).toEqual(['duplicate'])
-      await store.waiting.updateExternalResults(batchId, new Map(), files, at)
+      await store.waiting.updateExternalResults(batchId, new Map(), resultsFiles, at)
       expect(await store.waiting.recheck(batchId, at)).toBe(1)
       expect(await readStates(batchId)).toEqual(['pending'])
     })
@@ -156,13 +156,13 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows([row(1, 'ann'), row(2, 'bob')])
       await store.waiting.ignoreResults(batchId)
       expect(await store.waiting.recheck(batchId, at)).toBe(2)
-      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), files, at)
+      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), resultsFiles, at)
       expect(await readStates(batchId)).toEqual(['pending', 'pending'])
       const other = await addRows([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.batches.cancelWaiting(other, at, 'cancelled', 1)
       await moveRow(other, 2, 'unknown')
       const results = new Map([1, 2].map((each) => [each, [externalResult()]]))
-      await store.waiting.updateExternalResults(other, results, files, at)
+      await store.waiting.updateExternalResults(other, results, resultsFiles, at)
       expect(await readStates(other)).toEqual(['cancelled', 'unknown'])
     })
   })

@@ -75,15 +75,19 @@ test(
   longMs,
 )
 
-test.each<[Partial<SessionSettings> | undefined, string]>([
-  [undefined, 'the server is older than PostgreSQL 14'],
-  [{ version: 130_012 }, 'the server is older than PostgreSQL 14'],
-  [{ synchronous_commit: 'local' }, 'synchronous_commit cannot be switched on'],
-  [{ encoding: 'SQL_ASCII' }, 'its encoding is SQL_ASCII'],
-  [{ read_only: true }, 'the database is read-only'],
-])('a server with %j is refused: %s', (changed, why) => {
+test.each<[description: string, changed: Partial<SessionSettings> | undefined, reason: string]>([
+  ['that returns no settings', undefined, 'the server is older than PostgreSQL 14'],
+  ['of version 13.12', { version: 130_012 }, 'the server is older than PostgreSQL 14'],
+  [
+    'with synchronous_commit=local',
+    { synchronous_commit: 'local' },
+    'synchronous_commit cannot be switched on',
+  ],
+  ['with the encoding SQL_ASCII', { encoding: 'SQL_ASCII' }, 'its encoding is SQL_ASCII'],
+  ['with a read-only database', { read_only: true }, 'the database is read-only'],
+])('a server %s is refused', (_description, changed, reason) => {
   const safe = { synchronous_commit: 'on', fsync: 'on', version: 140_000, encoding: 'UTF8', read_only: false }
   const server = serverOf('postgres://ledger@localhost/orders')
   expect(() => requireDurable(server, safe)).not.toThrow()
-  expect(() => requireDurable(server, changed && { ...safe, ...changed })).toThrow(why)
+  expect(() => requireDurable(server, changed && { ...safe, ...changed })).toThrow(reason)
 })

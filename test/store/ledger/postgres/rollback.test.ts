@@ -13,18 +13,18 @@ import type { Attempt } from '../../../../src/domain/submission/submission.ts'
 import { openStore } from '../../../../src/store/ledger/open.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-let alpha: Scratch
-let beta: Scratch
+let machineA: Scratch
+let machineB: Scratch
 let url: string
 
 beforeEach(async () => {
-  alpha = scratch(50, 'PostgreSQL')
-  beta = scratch(50, 'PostgreSQL')
+  machineA = scratch(50, 'PostgreSQL')
+  machineB = scratch(50, 'PostgreSQL')
   url = await sharedStore()
 })
 afterEach(async () => {
-  await alpha.end()
-  await beta.end()
+  await machineA.end()
+  await machineB.end()
 })
 
 const runSql = (text: string): Promise<Record<string, unknown>[]> =>
@@ -72,7 +72,7 @@ const otherServerError = closedError('its database is on another server')
 const logFolder = (machine: Scratch): string => join(machine.folder, 'config', 'attempts')
 
 test('after a failover every log has to report, and then a user has to confirm that no other machine sent', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await beginOrder(a, 'a@example.com')
   const lostAttempt = await beginOrder(b, 'b@example.com')
@@ -101,11 +101,11 @@ test('after a failover every log has to report, and then a user has to confirm t
 })
 
 test('a machine whose first order the store lost reports when it returns, although the store also lost the registration of its log', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   await beginOrder(a, 'a@example.com')
   const lostAttempt = await beginOrder(b, 'b@example.com')
   await failOver([lostAttempt])
-  await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
+  await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${machineB.folder}%'`)
   await a.rollbacks.examine()
   await a.rollbacks.acceptOlder()
   await beginOrder(b, 'next@example.com')
@@ -114,21 +114,21 @@ test('a machine whose first order the store lost reports when it returns, althou
     'b@example.com unknown',
     'next@example.com sending',
   ])
-  expect(beta.messages.join()).toContain('lacked 1 attempt sent from this machine')
+  expect(machineB.messages.join()).toContain('lacked 1 attempt sent from this machine')
 })
 
 test('the copy of the register in another log names a machine that the store lost', async () => {
-  const b = await beta.store()
+  const b = await machineB.store()
   const lostAttempt = await beginOrder(b, 'b@example.com')
-  const a = await alpha.store()
+  const a = await machineA.store()
   await beginOrder(a, 'a@example.com')
   await failOver([lostAttempt])
-  await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
+  await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${machineB.folder}%'`)
   expect((await a.rollbacks.examine()).reopenStep).toBe('reports')
 })
 
 test('a machine that does not return is excluded by its id, and the waiting rows are held', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await beginOrder(a, 'a@example.com')
   await beginOrder(b, 'b@example.com')
@@ -146,11 +146,11 @@ test('a machine that does not return is excluded by its id, and the waiting rows
 })
 
 test('one process of a machine reports the attempts of all its processes', async () => {
-  const first = await alpha.store()
+  const first = await machineA.store()
   const lostAttempt = await beginOrder(first, 'lost@example.com')
   await first.close()
   await failOver([lostAttempt])
-  const second = await alpha.store()
+  const second = await machineA.store()
   expect(await second.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation' })
   await second.rollbacks.acceptOlder()
   await beginOrder(second, 'next@example.com')
@@ -158,7 +158,7 @@ test('one process of a machine reports the attempts of all its processes', async
 })
 
 test('the next claim detects a restored database, even if another machine has used the lost numbers since', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   await beginOrder(b, 'before@example.com')
   const lostAttempt = await beginOrder(a, 'lost@example.com')
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
@@ -178,7 +178,7 @@ test('the next claim detects a restored database, even if another machine has us
 })
 
 test('a number that another machine has used since is no evidence: the ids of the attempts are compared', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   const rows = [
     await addOne(a.ledger, 'one@example.com', { kind: 'file' }),
     await addOne(a.ledger, 'two@example.com', { kind: 'file' }),
@@ -192,25 +192,25 @@ test('a number that another machine has used since is no evidence: the ids of th
 })
 
 test('a machine that only reads notes the newest attempt that it read, and later detects that it was lost', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   await beginOrder(b, 'before@example.com')
   const lostAttempt = await beginOrder(a, 'lost@example.com')
   await b.batches.list()
   await loseAttempts([lostAttempt])
   // A third machine, whose log does not have the lost attempt, uses its number and the next one.
-  const gamma = scratch(50, 'PostgreSQL')
+  const machineC = scratch(50, 'PostgreSQL')
   try {
-    const c = await gamma.store()
+    const c = await machineC.store()
     for (const name of ['x', 'y']) await beginOrder(c, `${name}@example.com`)
     await b.batches.list()
     await expect(beginOrder(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacks attempts'))
   } finally {
-    await gamma.end()
+    await machineC.end()
   }
 })
 
 test('a database from before two failovers has to be accepted once, whichever generations each machine read in between', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   await beginOrder(a, 'a@example.com')
   await beginOrder(b, 'b@example.com')
   await runSql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
@@ -235,11 +235,11 @@ test('a database from before two failovers has to be accepted once, whichever ge
 })
 
 test('if the log is removed, a read before the next claim does not hide that it is missing', async () => {
-  const store = await alpha.store()
+  const store = await machineA.store()
   await beginOrder(store, 'a@example.com')
   const row = await addOne(store.ledger, 'b@example.com', { kind: 'file' })
-  rmSync(logFolder(alpha), { recursive: true })
-  mkdirSync(logFolder(alpha))
+  rmSync(logFolder(machineA), { recursive: true })
+  mkdirSync(logFolder(machineA))
   await store.batches.list()
   await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
     closedError('the log of its attempts is missing'),
@@ -249,7 +249,7 @@ test('if the log is removed, a read before the next claim does not hide that it 
 test.each([['the loser'], ['the owner']])(
   'a request that was moved to another row still belongs to that row after a failover, also if %s reports first',
   async (firstReporter) => {
-    const [a, b] = [await alpha.store(), await beta.store()]
+    const [a, b] = [await machineA.store(), await machineB.store()]
     const requestId = randomUUID()
     const accepted = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' } as const
     const loser = await beginOrder(a, 'loser@example.com')
@@ -267,7 +267,7 @@ test.each([['the loser'], ['the owner']])(
 )
 
 test('a restored database is closed until every machine has reported', async () => {
-  const store = await alpha.store()
+  const store = await machineA.store()
   await beginOrder(store, 'a@example.com')
   await changeEpoch()
   await expect(beginOrder(store, 'b@example.com')).rejects.toMatchObject(
@@ -277,7 +277,7 @@ test('a restored database is closed until every machine has reported', async () 
 })
 
 test('a restore that only a user reports closes the store for all machines', async () => {
-  const [a, b] = [await alpha.store(), await beta.store()]
+  const [a, b] = [await machineA.store(), await machineB.store()]
   const lost = await beginOrder(b, 'lost@example.com')
   await beginOrder(a, 'a@example.com')
   await loseAttempts([lost])
@@ -290,13 +290,13 @@ test('a restore that only a user reports closes the store for all machines', asy
 })
 
 test('a log that was copied from another machine is evidence, but no report of that machine', async () => {
-  const a = await alpha.store()
+  const a = await machineA.store()
   const lost = await beginOrder(a, 'lost@example.com')
   const { cpSync } = await import('node:fs')
-  cpSync(logFolder(alpha), logFolder(beta), { recursive: true })
-  const b = await beta.store()
+  cpSync(logFolder(machineA), logFolder(machineB), { recursive: true })
+  const b = await machineB.store()
   await beginOrder(b, 'b@example.com')
-  expect(readdirSync(logFolder(beta))).toHaveLength(2)
+  expect(readdirSync(logFolder(machineB))).toHaveLength(2)
   await failOver([lost])
   const examination = await b.rollbacks.examine()
   expect(examination.reopenStep).toBe('reports')
@@ -304,11 +304,11 @@ test('a log that was copied from another machine is evidence, but no report of t
 })
 
 test('in a new session of the server, the log is checked as when the store is opened', async () => {
-  const store = await alpha.store()
+  const store = await machineA.store()
   const row = await addOne(store.ledger, 'a@example.com', { kind: 'file' })
   await beginOrder(store, 'b@example.com')
-  renameSync(logFolder(alpha), `${logFolder(alpha)}.gone`)
-  mkdirSync(logFolder(alpha))
+  renameSync(logFolder(machineA), `${logFolder(machineA)}.gone`)
+  mkdirSync(logFolder(machineA))
   await queryDatabase(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
@@ -319,10 +319,10 @@ test('in a new session of the server, the log is checked as when the store is op
 })
 
 test('if no log can be written, nothing is sent until a user allows it', async () => {
-  mkdirSync(join(alpha.folder, 'config'))
-  writeFileSync(logFolder(alpha), 'no folder')
+  mkdirSync(join(machineA.folder, 'config'))
+  writeFileSync(logFolder(machineA), 'no folder')
   await runSql(`DELETE FROM meta WHERE name = 'without_log'`)
-  const storeWithoutLog = await alpha.store()
+  const storeWithoutLog = await machineA.store()
   await expect(beginOrder(storeWithoutLog, 'bob@example.com')).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('cannot keep the attempt log') as string,
@@ -336,7 +336,7 @@ test('a log in memory is refused, because it ends with its container or at a res
   await runSql(`DELETE FROM meta WHERE name = 'without_log'`)
   const folder = mkdtempSync('/dev/shm/refcheck-log-')
   try {
-    const { options } = alpha
+    const { options } = machineA
     const store = await openStore({ ...options, paths: { ...options.paths, config: folder }, chosen: url })
     await expect(beginOrder(store, 'ann@example.com')).rejects.toMatchObject({
       code: 'io',
@@ -352,7 +352,7 @@ test('a log in memory is refused, because it ends with its container or at a res
 })
 
 test('several processes of one machine that send at once do not close the store', async () => {
-  const stores = [await alpha.store(), await alpha.store(), await alpha.store()]
+  const stores = [await machineA.store(), await machineA.store(), await machineA.store()]
   await Promise.all(
     stores.map(async (store, index) => {
       for (let number = 0; number < 8; number += 1) await beginOrder(store, `p${index}-${number}@example.com`)
@@ -362,7 +362,7 @@ test('several processes of one machine that send at once do not close the store'
 })
 
 test('the attempts of each account are numbered separately', async () => {
-  const store = await alpha.store()
+  const store = await machineA.store()
   for (const account of ['acme', 'zeta']) {
     await store.accounts.add(account, 0)
     const batch = fileBatch({ account })
@@ -379,7 +379,7 @@ test('the attempts of each account are numbered separately', async () => {
 test('a store without its fingerprint key is refused as damaged', async () => {
   const rename = (from: string, to: string) => runSql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
   await rename('fingerprint_key', 'gone')
-  await expect(alpha.store()).rejects.toMatchObject({
+  await expect(machineA.store()).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('the key of its fingerprints is missing') as string,
   })

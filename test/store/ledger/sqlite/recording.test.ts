@@ -45,7 +45,7 @@ describe('between the commit and the request', () => {
   test('each attempt is recorded once, with its number and the keyed fingerprints', async () => {
     const { store, batchId } = await beginRows(2)
     const [row] = await rowsOf(store, batchId)
-    const print = expect.stringMatching(/^[0-9a-f]{64}$/) as string
+    const anyFingerprint = expect.stringMatching(/^[0-9a-f]{64}$/) as string
     expect(readEntries()).toMatchObject([
       {
         attemptId: row?.attemptId,
@@ -58,9 +58,9 @@ describe('between the commit and the request', () => {
         at: someTime + 10,
         baseUrl: 'http://127.0.0.1:4010',
         userEmail: 'member@example.com',
-        person: print,
-        email: print,
-        phone: print,
+        person: anyFingerprint,
+        email: anyFingerprint,
+        phone: anyFingerprint,
       },
       { number: 2, row: 2 },
     ])
