@@ -18,16 +18,16 @@ const runPolicy = 'domain/batch/run-policy.test.ts'
 const sent = 'http/sent.test.ts'
 const answers = 'commands/batch-answers.test.ts'
 const reconcile = 'commands/batch-reconcile.test.ts'
-const orderedOnce = 'commands/ordered-once.test.ts'
+const once = 'commands/ordered-once.test.ts'
 const rules = 'commands/batch-rules.test.ts'
 const results = 'commands/external-results.test.ts'
 const mixed = 'commands/mixed-answers.test.ts'
 const replaced = 'commands/replaced-package.test.ts'
 const move = 'commands/batch-move.test.ts'
-const storeRollback = 'commands/store-rollback.test.ts'
-const sqliteRollback = 'store/ledger/sqlite/rollback.test.ts'
+const restored = 'commands/store-rollback.test.ts'
+const rollback = 'store/ledger/sqlite/rollback.test.ts'
 const recording = 'store/ledger/sqlite/recording.test.ts'
-const postgresRollback = 'store/ledger/postgres/rollback.test.ts'
+const shared = 'store/ledger/postgres/rollback.test.ts'
 const storeList = 'commands/store-list.test.ts'
 const namesLost = 'commands/store-names-lost.test.ts'
 const purge = 'commands/store-purge.test.ts'
@@ -187,7 +187,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ],
     [
       'an account does not see another’s people',
-      [orderedOnce, 'a person ordered under one account can be ordered under another account'],
+      [once, 'a person ordered under one account can be ordered under another account'],
     ],
     [
       'an account that the store does not have is refused',
@@ -200,7 +200,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ],
     [
       'a person who is pending in another batch is reported as pending',
-      [orderedOnce, 'are reported as pending in the halted batch, not as ordered'],
+      [once, 'are reported as pending in the halted batch, not as ordered'],
     ],
     [
       'a person whose request ended in ERROR is held',
@@ -230,8 +230,8 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ],
     [
       'similar people are held',
-      [orderedOnce, 'a corrected phone, a similar name (Anne) or a new e-mail'],
-      [orderedOnce, 'three rows of one file'],
+      [once, 'a corrected phone, a similar name (Anne) or a new e-mail'],
+      [once, 'three rows of one file'],
     ],
     [
       'a couple’s phone is mentioned',
@@ -285,49 +285,34 @@ export const protocolStatements: readonly ProtocolStatement[] = [
   ]),
   ...statementsOf('Rollback detection', [
     ['request sent, log entry flushed, attempt committed', [recording, 'is recorded by the next process']],
-    [
-      'several processes of one machine do not close the store',
-      [postgresRollback, 'several processes of one machine'],
-    ],
-    [
-      'a number with another attempt id fails the fence',
-      [postgresRollback, 'is no evidence: the ids of the attempts'],
-    ],
+    ['several processes of one machine do not close the store', [shared, 'several processes of one machine']],
+    ['a number with another attempt id fails the fence', [shared, 'is no evidence: the ids of the attempts']],
     ['the path still leads to the open file', [recording, 'while it is in use sends nothing more']],
     [
       'a server session other than the last one is a start',
-      [postgresRollback, 'the log is checked as when the store is opened'],
+      [shared, 'the log is checked as when the store is opened'],
     ],
-    [
-      'a copied log is evidence, and no report',
-      [postgresRollback, 'is evidence, but no report of that machine'],
-    ],
+    ['a copied log is evidence, and no report', [shared, 'is evidence, but no report of that machine']],
     [
       'a recovered attempt has the outcome that its log states',
-      [sqliteRollback, 'recovers the outcomes that the log has'],
+      [rollback, 'recovers the outcomes that the log has'],
     ],
-    [
-      'an attempt of an accepted row: a separate row',
-      [sqliteRollback, 'as a separate row, a possible duplicate'],
-    ],
-    ['the packages in the log count', [sqliteRollback, 'knows the related packages from the log']],
+    ['an attempt of an accepted row: a separate row', [rollback, 'as a separate row, a possible duplicate']],
+    ['the packages in the log count', [rollback, 'knows the related packages from the log']],
     [
       'a store restored to before it was accepted is an older copy',
-      [sqliteRollback, 'restored once more, to a state before it was accepted'],
+      [rollback, 'restored once more, to a state before it was accepted'],
     ],
-    ['every registered log has to report', [postgresRollback, 'every log has to report']],
-    ['store check --restored', [postgresRollback, 'a restore that only a user reports']],
-    ['store check --without', [postgresRollback, 'is excluded by its id, and the waiting rows are held']],
+    ['every registered log has to report', [shared, 'every log has to report']],
+    ['store check --restored', [shared, 'a restore that only a user reports']],
+    ['store check --without', [shared, 'is excluded by its id, and the waiting rows are held']],
     [
       'another store at the path of a log',
       [recording, 'of a lost store closes a new store at the same path'],
     ],
     ['a log from before 1.0.0 is refused', [recording, 'with an attempt log from before 1.0.0 is refused']],
-    [
-      'a restored backup is detected',
-      [storeRollback, 'a backup made at order 16 of a running batch is restored'],
-    ],
-    ['a data folder restored', [storeRollback, 'a data folder from before the first order is restored']],
+    ['a restored backup is detected', [restored, 'a backup made at order 16 of a running batch is restored']],
+    ['a data folder restored', [restored, 'a data folder from before the first order is restored']],
     [
       'an incomplete last line is skipped',
       ['domain/store/attempt-log.test.ts', 'an incomplete last line is skipped'],
@@ -335,7 +320,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ['a store without a log is closed', [storeList, 'a store with attempts and no log']],
     [
       'a backup opened as a store sends nothing',
-      [storeRollback, 'a backup sends nothing when it is opened as a store'],
+      [restored, 'a backup sends nothing when it is opened as a store'],
     ],
     [
       'no folder outside the store: refused',
