@@ -133,20 +133,18 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal): st
 }
 
 /**
- * Returns a line for each status without a result, with the number of all its requests, if the user has looked at some
- * request without a result. Otherwise all of them are listed above, each with its command.
+ * Returns a line for each status without a result, with the number of its requests that the user has looked at. The
+ * others are listed above, each with its command.
  */
 function endedLines({ statuses, attention }: Overview): string[] {
-  const listed = attention.filter(({ kind }) => kind === 'error' || kind === 'cancelled')
-  const counts = (['ERROR', 'CANCELLED'] as const).map((status) => [status, statuses[status] ?? 0] as const)
-  if (counts.reduce((sum, [, count]) => sum + count, 0) <= listed.length) return []
-  return counts.flatMap(([status, count]) =>
-    count === 0
+  return (['ERROR', 'CANCELLED'] as const).flatMap((status) => {
+    const filter = status.toLowerCase()
+    const listedCount = attention.filter(({ kind }) => kind === filter).length
+    const count = (statuses[status] ?? 0) - listedCount
+    return count <= 0
       ? []
-      : [
-          `Ended without a result: ${count} ${status} → refcheck request list --status ${status.toLowerCase()}`,
-        ],
-  )
+      : [`Ended, looked at: ${count} ${status} → refcheck request list --status ${filter}`]
+  })
 }
 
 const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
