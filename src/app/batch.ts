@@ -169,19 +169,19 @@ export async function endedView(
   isJson: boolean,
   fileName = batch.name,
 ): Promise<View> {
-  const { batchResultView, resultText } = await import('../output/views/batches.ts')
+  const { batchResultView, failedRequestsCommand, resultText } = await import('../output/views/batches.ts')
   const status = await batchView(app, batch, isJson)
-  const text = resultText(fileName, result, failure)
-  if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined)
-  if (failure !== undefined && batch.counts.held > 0)
-    return batchResultView(status, text, `refcheck batch release ${batch.id}`)
+  const { readFailedPeople } = await import('../usecases/batch/read-batch.ts')
   const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.ordered.failedByStatus
-  if (cancelled + inError > 0)
-    return batchResultView(
-      status,
-      text,
-      `refcheck request list${inError === 0 ? ' --status CANCELLED' : cancelled === 0 ? ' --status ERROR' : ''}`,
-    )
+  const failed =
+    cancelled + inError === 0
+      ? []
+      : await readFailedPeople(await app.services('batches', 'ledger', 'files'), batch)
+  const text = resultText(fileName, result, failure, failed)
+  if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined, failed)
+  if (failure !== undefined && batch.counts.held > 0)
+    return batchResultView(status, text, `refcheck batch release ${batch.id}`, failed)
+  if (failed.length > 0) return batchResultView(status, text, failedRequestsCommand(failed), failed)
   // No report is ready seconds after the order.
   if (result.orderedInThisRun > 0)
     return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)

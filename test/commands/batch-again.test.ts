@@ -147,7 +147,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2> people.csv is batch BATCH_1: nothing left to send.
-    1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
+    1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; the request of Ana Row1 (line 2) was CANCELLED
 
     batch  BATCH_1
     people.csv, 102 Identity check only
@@ -157,7 +157,9 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
 
     results  HOME/people.results.csv
 
-    Next: refcheck request list --status CANCELLED
+    Next: refcheck request get REQUEST_1
+
+    To order Ana Row1 (line 2) again: refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --allow-duplicate
     exit 0
   `)
   writePeopleFile(folder, createEmails(2))
@@ -172,7 +174,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
     2>
     All 2 people in people.csv are ordered
        1 now: Ana Row2
-       1 before, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
+       1 before, on 2026-11-20 12:00 +00:00; the request of Ana Row1 (line 2) was CANCELLED
 
     batch  BATCH_2
     people.csv, 102 Identity check only
@@ -183,10 +185,19 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
 
     results  HOME/people.results.csv
 
-    Next: refcheck request list --status CANCELLED
+    Next: refcheck request get REQUEST_1
+
+    To order Ana Row1 (line 2) again: refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --allow-duplicate
     exit 0
   `)
-  expect(listOrderedEmails()).toEqual(createEmails(2))
+  const again = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
+  await type(`${again} --phone +61400000001 --allow-duplicate --yes`)
+  expect((await type(`${run} --yes`)).stdout).toContain('✔ All 2 people in people.csv are ordered')
+  writePeopleFile(folder, createEmails(1))
+  const firstFile = await type(`${run} --yes`)
+  expect(firstFile.stdout).toContain('the request of Ana Row1 (line 2) was CANCELLED')
+  expect(firstFile.stdout).not.toContain('To order')
+  expect(listOrderedEmails()).toEqual([...createEmails(2), ...createEmails(1)])
 })
 
 test('a file with requests that ended without a result is reported as no success, also if invalid rows were left out', async () => {
@@ -200,7 +211,7 @@ test('a file with requests that ended without a result is reported as no success
   expect(await type(skip)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --on-invalid skip
     2> people.csv is batch BATCH_1: nothing left to send.
-    2 of 3 people in people.csv are ordered; the request of 1 was CANCELLED; left out: 1 invalid
+    2 of 3 people in people.csv are ordered; the request of Ana Row1 (line 2) was CANCELLED; left out: 1 invalid
 
     batch  BATCH_1
     people.csv, 102 Identity check only
@@ -211,7 +222,9 @@ test('a file with requests that ended without a result is reported as no success
 
     results  HOME/people.results.csv
 
-    Next: refcheck request list --status CANCELLED
+    Next: refcheck request get REQUEST_1
+
+    To order Ana Row1 (line 2) again: refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --allow-duplicate
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)

@@ -121,6 +121,7 @@ test('three unknown outcomes in a row halt the batch, even if the service answer
     results  HOME/people.results.csv
     2> Error: 3 rows may or may not have been ordered, 3 not sent yet; halted: 3 rows in succession have an unknown outcome although the service answers a ping: 127.0.0.1:PORT: the connection was cut
     2> Settle them with: refcheck batch reconcile BATCH_1
+    2> Then continue with: refcheck batch resume BATCH_1
     exit 8
   `)
   expect(listOrderedEmails()).toHaveLength(3)

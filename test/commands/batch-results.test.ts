@@ -286,7 +286,7 @@ test('--allow-duplicate for rows that are duplicates in an existing batch names 
   expect(await type('batch run more.csv --package 102 --yes --allow-duplicate')).toMatchInlineSnapshot(`
     $ refcheck batch run more.csv --package 102 --yes --allow-duplicate
     2> more.csv is batch BATCH_2: nothing left to send.
-    2> Warning: --allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export BATCH_2 --state duplicate --output again.csv
+    2> Warning: --allow-duplicate has no effect on rows that this batch already holds as duplicates. To order all of these people again, also those whose request is COMPLETED, write them to a file and run that: refcheck batch export BATCH_2 --state duplicate --output again.csv
     ✔ All 2 people in more.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_2

@@ -91,12 +91,23 @@ test('Ctrl-C at a question orders nothing more, and earlier answers are recorded
   const cancelled = await type(`${run} --yes`, { answers })
   expect([cancelled.code, cancelled.stderr]).toMatchObject([
     130,
-    expect.stringContaining('Stopped; the answers given before are recorded\n'),
+    expect.stringMatching(
+      /^Stopped; the answers given before are recorded\nContinue with: refcheck batch release [-0-9a-f]{36}$/m,
+    ),
   ])
   expect(listOrderedEmails()).toHaveLength(2)
   expect((await type(`${run} --json`)).json()).toMatchObject({
     counts: { held: 1, cancelled: 1, accepted: 2 },
   })
+})
+
+test('batch list shows how many rows of a stopped batch are held', async () => {
+  const { type, write } = await session()
+  write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
+  const { batch_id: id } = (await type(`${run} --yes --json`)).json() as { batch_id: string }
+  await type(`batch release ${id} --row 2`)
+  const list = await type('batch list')
+  expect(list.stdout).toContain('stopped, 1 held')
 })
 
 test('batch rows lists held rows with the similar person and the next command; its JSON has the reason', async () => {

@@ -12,7 +12,6 @@ import type { Interceptor } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('mixed', 'filed under a wrong name')
-
 /* Simulates a cache or proxy that answers a read with another request, check or package, or gives two orders one id. */
 
 const swapPath =
@@ -223,6 +222,7 @@ describe('one request id for two orders does not count as two orders', () => {
       results  HOME/people.results.csv
       2> Error: 1 row may or may not have been ordered, 2 not sent yet; halted: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
       2> Settle it with: refcheck batch reconcile BATCH_1
+      2> Then continue with: refcheck batch resume BATCH_1
       exit 8
     `)
     expect(sandbox.requests()).toHaveLength(2)

@@ -153,7 +153,7 @@ test.each(stores)(
     ]
     expect(await all(again)).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
-      2> people.csv is batch BATCH_1: nothing left to send.
+      2> people.csv is batch BATCH_1: 2 rows are held.
       1 of 3 people in people.csv is ordered; 2 held
 
       batch  BATCH_1

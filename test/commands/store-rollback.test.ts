@@ -113,7 +113,7 @@ test('a store restored from before two orders is closed; after --accept-older th
   `)
   expect(await here.all([batchRunLine(), 'batch reconcile', orderArguments('New')])).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: nothing left to send.
+    2> people.csv is batch BATCH_1: 1 row is held.
     3 of 4 people in people.csv are ordered; 1 held
 
     batch  BATCH_1
@@ -257,7 +257,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     exit 0
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: nothing left to send.
+    2> people.csv is batch BATCH_1: 2 rows are held.
     4 of 6 people in people.csv are ordered; 2 held
 
     batch  BATCH_1
@@ -308,6 +308,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       2> Error: 1 row may or may not have been ordered, 2 not sent yet; halted: the store "STORE" is closed: a backup of it was restored
       2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
       2> Settle it with: refcheck batch reconcile BATCH_1
+      2> Then continue with: refcheck batch resume BATCH_1
       exit 8
     `)
     expect((await here.type(batchRunLine(' --json'))).json()).toMatchObject({

@@ -88,6 +88,7 @@ export type CountedBatch = ReturnType<typeof toCountedBatch>
 export function toCountedBatch(batch: Batch, earlier: ConflictCounts['orderedBefore'], finished: number) {
   return {
     ...toListedBatch(batch),
+    held: batch.counts.held,
     /** The number of people who are ordered by this batch or by another one. */
     ordered: batch.counts.accepted + earlier.count - earlier.repeats.ordered + earlier.orderedAgain,
     /** The number of people of the batch: rows that repeat another row are not counted. */

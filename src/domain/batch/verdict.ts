@@ -116,7 +116,8 @@ function unknownRowsError(
   const rows = formatCount(unknown, 'row')
   const haltText = halted === undefined ? '' : `; halted: ${halted.message}`
   const pendingText = pending > 0 ? `, ${pending} not sent yet` : ''
-  const reconcileHint = hintToReconcile(batchId, unknown)
+  const resumeHint = pending > 0 ? `\nThen continue with: refcheck batch resume ${batchId}` : ''
+  const reconcileHint = `${hintToReconcile(batchId, unknown)}${resumeHint}`
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${pendingText}${haltText}`, {
     hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcileHint}` : reconcileHint,
     status: halted?.status,
@@ -350,7 +351,19 @@ export interface ConflictCounts {
 }
 
 /** Final statuses of a request without a result. */
-type FailedStatus = 'CANCELLED' | 'ERROR'
+export type FailedStatus = 'CANCELLED' | 'ERROR'
+
+/** A person of a batch whose request ended without a result. */
+export interface FailedPerson {
+  status: FailedStatus
+  requestId: string
+  /** The name and the line in the file of the batch. */
+  rowText: string
+  packageId: number | undefined
+  recipient: Recipient | undefined
+  /** Whether the person has another order of the package, which did not end without a result as well. */
+  isOrderedAgain: boolean
+}
 
 export function countFailed(
   failed: ConflictCounts['orderedBefore']['failedByStatus'],

@@ -96,7 +96,9 @@ const listedBatch = z.strictObject({
   state: z.string(),
 })
 
-export const list = z.array(listedBatch.extend({ ordered: count, people: count, finished: count }))
+export const list = z.array(
+  listedBatch.extend({ held: count, ordered: count, people: count, finished: count }),
+)
 
 const change = z.strictObject({
   row,

@@ -16,12 +16,16 @@ import { sanitize } from '../../host/text.ts'
 import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapLines } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
+import { orderAgainCommand } from './requests.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
-import type { BatchResult } from '../../domain/batch/verdict.ts'
+import type { BatchResult, FailedPerson, FailedStatus } from '../../domain/batch/verdict.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
 import { attentionLines } from './attention.ts'
+
+/** The number of people without a result whom the output of a run names. */
+const maxFailedNamed = 3
 
 /** The states of rows, in the order in which counts list them. */
 const states = [
@@ -37,8 +41,17 @@ const states = [
   'cancelled',
 ] as const
 
-/** Shows the result of a run, the counts of the batch, and the next command if no other line contains it. */
-export function batchResultView(status: View, result: string | undefined, next: string | undefined): View {
+/**
+ * Shows the result of a run, the counts of the batch, and the next command if no other line contains it. `failed`: the
+ * people whose requests ended without a result; each is shown with the command that orders the person again.
+ */
+export function batchResultView(
+  status: View,
+  result: string | undefined,
+  next: string | undefined,
+  failed: readonly FailedPerson[] = [],
+): View {
+  const again = failed.length > maxFailedNamed ? [] : failed.flatMap(orderAgainLine)
   return {
     ...status,
     text: (terminal) =>
@@ -46,8 +59,24 @@ export function batchResultView(status: View, result: string | undefined, next: 
         ...(result === undefined ? [] : [result, '']),
         status.text(terminal),
         ...(next === undefined ? [] : ['', `Next: ${next}`]),
+        ...(again.length === 0 ? [] : ['', ...again]),
       ].join('\n'),
   }
+}
+
+/** Returns no line for a person who was ordered again already, or whose data is not known. */
+function orderAgainLine({ rowText, packageId, recipient, isOrderedAgain }: FailedPerson): string[] {
+  return isOrderedAgain || packageId === undefined || recipient === undefined
+    ? []
+    : [`To order ${sanitize(rowText)} again: ${orderAgainCommand(packageId, recipient)}`]
+}
+
+/** Returns the command that shows why the requests of people ended without a result. */
+export function failedRequestsCommand(failed: readonly FailedPerson[]): string {
+  const statuses = new Set(failed.map(({ status }) => status))
+  return failed.length <= maxFailedNamed
+    ? `refcheck request get ${failed.map(({ requestId }) => requestId).join(' ')}`
+    : `refcheck request list${statuses.size === 1 ? ` --status ${[...statuses].join('')}` : ''}`
 }
 
 /**
@@ -58,14 +87,15 @@ export function resultText(
   name: string,
   { counts, ordered, orderedInThisRun, people, leftOut }: BatchResult,
   failure: RefcheckError | undefined,
+  failedPeople: readonly FailedPerson[] = [],
 ): string {
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
-    return unfinishedText(name, counts, ordered)
+    return unfinishedText(name, counts, ordered, failedPeople)
   const total = counts.total - ordered.repeats.all
   const orderedEarlier = ordered.count - ordered.repeats.ordered
   const orderedCount = counts.accepted + orderedEarlier
   const file = sanitize(name)
-  const failed = failedText(ordered)
+  const failed = failedText(ordered, failedPeople)
   const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined) {
     const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: ordered.cancelledCount }
@@ -89,26 +119,41 @@ export function resultText(
  * Returns how many people of a file are ordered, for a batch with open work:
  * "1 of 3 people in people.csv is ordered; 2 pending".
  */
-export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
+export function unfinishedText(
+  name: string,
+  counts: BatchCounts,
+  ordered: BatchResult['ordered'],
+  failedPeople: readonly FailedPerson[] = [],
+): string {
   const others = othersText(counts, ordered)
   const orderedText = peopleText(
     counts.accepted + ordered.count - ordered.repeats.ordered + ordered.orderedAgain,
     counts.total - ordered.repeats.all,
     sanitize(name),
   )
-  return [orderedText, others].filter((part) => part !== '').join('; ') + failedText(ordered)
+  return [orderedText, others].filter((part) => part !== '').join('; ') + failedText(ordered, failedPeople)
 }
 
-/** Returns `; the request of 1 was CANCELLED`, or '' if no request was cancelled or ended in ERROR. */
-function failedText({
-  failedByStatus: { CANCELLED: cancelled = 0, ERROR: error = 0 },
-}: BatchResult['ordered']): string {
-  const requestsOf = (count: number): string =>
-    count === 1 ? 'the request of 1' : `the requests of ${count}`
-  return [
-    ...(cancelled === 0 ? [] : [`; ${requestsOf(cancelled)} ${cancelled === 1 ? 'was' : 'were'} CANCELLED`]),
-    ...(error === 0 ? [] : [`; ${requestsOf(error)} ended in ERROR`]),
-  ].join('')
+/**
+ * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
+ * `people` are not known, they are counted.
+ */
+function failedText({ failedByStatus }: BatchResult['ordered'], people: readonly FailedPerson[]): string {
+  const describe = (status: FailedStatus, one: string, several: string): string => {
+    const count = failedByStatus[status] ?? 0
+    if (count === 0) return ''
+    const names = people
+      .filter((person) => person.status === status)
+      .slice(0, maxFailedNamed)
+      .map(({ rowText }) => sanitize(rowText))
+    const more = count > names.length ? ` and ${count - names.length} more` : ''
+    const who = names.length === 0 ? String(count) : `${names.join(', ')}${more}`
+    return count === 1 ? `; the request of ${who} ${one}` : `; the requests of ${who} ${several}`
+  }
+  return (
+    describe('CANCELLED', 'was CANCELLED', 'were CANCELLED') +
+    describe('ERROR', 'ended in ERROR', 'ended in ERROR')
+  )
 }
 
 /** Returns the counts of the rows that are not ordered, by state. */
@@ -195,7 +240,14 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
       { name: 'total', extra: true },
       { name: 'pending', extra: true },
       { name: 'unknown', extra: true },
-      { name: 'state', style: (row) => statusStyle(row.state) },
+      { name: 'held', extra: true },
+      {
+        name: 'state',
+        // The state of a batch with pending rows does not say that others are held.
+        show: ({ state, held }) =>
+          held > 0 && (state === 'stopped' || state === 'halted') ? `${state}, ${held} held` : state,
+        style: (row) => statusStyle(row.state),
+      },
     ],
     empty: 'No batches in this store. Start one with: refcheck batch run FILE',
   }
@@ -317,7 +369,8 @@ export function continuedBatchText(
 ): string {
   const who = file === name ? `${name} is batch ${id}` : `${file} is the same file as ${name}, batch ${id}`
   // A later line of the output states how many people are ordered, including by other batches.
-  if (counts.pending === 0) return `${who}: nothing left to send.`
+  if (counts.pending === 0)
+    return `${who}: ${counts.held === 0 ? 'nothing left to send' : formatCount(counts.held, 'row is held', 'rows are held')}.`
   const pending = formatCount(counts.pending, 'row is', 'rows are')
   return `${who}: ${counts.accepted} of ${counts.total} accepted, ${pending} left to send.`
 }
@@ -392,7 +445,7 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; isWarnin
       )
     case 'duplicates-too-late':
       return warning(
-        `--allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export ${batchEvent.batchId} --state duplicate --output again.csv`,
+        `--allow-duplicate has no effect on rows that this batch already holds as duplicates. To order all of these people again, also those whose request is COMPLETED, write them to a file and run that: refcheck batch export ${batchEvent.batchId} --state duplicate --output again.csv`,
       )
     case 'similar-too-late':
       return warning(

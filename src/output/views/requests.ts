@@ -118,14 +118,21 @@ function nextStep(
   rows: CheckRow[],
 ): string[] {
   const command = failedStatuses.has(status)
-    ? `To order again: refcheck request create --package ${packageId}${personFlags(recipient)} --allow-duplicate`
+    ? `To order again: ${orderAgainCommand(packageId, recipient)}`
     : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
   const hasReport = rows.some(({ report }) => report === 'ready')
   return failedStatuses.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
 }
 
+/** The values that identify a person. */
+type PersonValues = Readonly<Record<'first_name' | 'last_name' | 'email' | 'phone', string>>
+
+/** Returns the command that orders a person again. */
+export const orderAgainCommand = (packageId: number, recipient: PersonValues): string =>
+  `refcheck request create --package ${packageId}${personFlags(recipient)} --allow-duplicate`
+
 /** Returns the flags for ordering the same person again, without values that cannot be pasted as they are shown. */
-function personFlags(recipient: RequestResource['recipient']): string {
+function personFlags(recipient: PersonValues): string {
   return (['first_name', 'last_name', 'email', 'phone'] as const)
     .map((name) => [name, recipient[name]] as const)
     .filter(([, value]) => !value.startsWith('-') && cutName(value) === value && sanitize(value) === value)

@@ -131,8 +131,10 @@ export async function decideHeldRows(
       if (newState === 'later') counts.later += 1
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
+      // A resumed batch asks about its held rows too, after it has sent the others.
+      const hasRowsToSend = verb === 'order' && batch.counts.pending + counts.released > 0
       throw new InterruptedError('stopped; the answers given before are recorded', {
-        hint: `Continue with: refcheck batch resume ${batch.id}`,
+        hint: `Continue with: refcheck batch ${hasRowsToSend ? 'resume' : 'release'} ${batch.id}`,
       })
     }
   }

@@ -8,7 +8,9 @@ import {
   type StoppedRow,
   toStoppedRow,
 } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, countFailed, noConflicts } from '../../domain/batch/verdict.ts'
+import { type BatchResult, countFailed, type FailedPerson, noConflicts } from '../../domain/batch/verdict.ts'
+import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
+import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
@@ -68,6 +70,46 @@ export async function countOrdered(
   for await (const { requestStatus } of batches.rows(id, { states: ['accepted'] }))
     countFailed(orderedBefore.failedByStatus, requestStatus)
   return orderedBefore
+}
+
+/** Returns the people of a batch whose requests ended without a result, also those of orders of other batches. */
+export async function readFailedPeople(
+  { batches, ledger, files }: Pick<Services, 'batches' | 'ledger' | 'files'>,
+  batch: Batch,
+): Promise<FailedPerson[]> {
+  const lines = await readLinesOfRows(files, batch)
+  const people = new Map<string, FailedPerson>()
+  for await (const row of batches.rows(batch.id, { states: ['accepted', 'duplicate', 'cancelled'] })) {
+    const order =
+      row.state === 'accepted' ? row : repeatedOrderKey(row) === undefined ? undefined : row.matches
+    const { requestStatus: status, requestId } = order ?? {}
+    if (requestId === undefined || (status !== 'CANCELLED' && status !== 'ERROR')) continue
+    if (people.has(requestId)) continue
+    const { recipient, packageId } = row
+    const rowText = formatRow({ ...row, line: lines.get(row.row) })
+    const isOrderedAgain = await hasOtherOrder(ledger, batch, row, requestId)
+    people.set(requestId, { status, requestId, rowText, packageId, recipient, isOrderedAgain })
+  }
+  return [...people.values()]
+}
+
+/** Whether the person has another order of the package, which did not end without a result as well. */
+async function hasOtherOrder(
+  ledger: Services['ledger'],
+  { account, baseUrl }: Batch,
+  { recipient, packageId }: BatchRow,
+  failedRequestId: string,
+): Promise<boolean> {
+  if (recipient === undefined) return false
+  const states = ['sending', 'accepted', 'unknown'] as const
+  const orders = await ledger.list({ email: recipient.email, account: account ?? '', states })
+  return orders.some(
+    (order) =>
+      order.packageId === packageId &&
+      order.baseUrl === baseUrl &&
+      order.requestId !== failedRequestId &&
+      !isEndedWithoutResult(order.requestStatus),
+  )
 }
 
 export async function findRow(
