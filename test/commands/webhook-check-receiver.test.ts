@@ -77,7 +77,7 @@ test('check-receiver prints each fault with its rule and the receiver’s answer
 test('check-receiver --json and --junit report the same', async () => {
   const { webhook, read } = await webhookSession()
   const answerTo = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
-  const url = await handler({ isGood: () => true, statusFor: answerTo })()
+  const url = await handler({ isSignatureValid: () => true, statusFor: answerTo })()
   const only = '--only signature --only unknown-status'
   const { code, json } = await webhook(`check-receiver ${url} --json --junit report.xml ${only}`)
   expect(code).toBe(10)

@@ -97,7 +97,7 @@ test('webhook send --bad-signature exits with 0 only if the receiver refuses the
     refused  401 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  bad signature
     exit 0
   `)
-  const careless = await handler({ isGood: () => true })()
+  const careless = await handler({ isSignatureValid: () => true })()
   expect(await webhook(`send --to ${careless} --bad-signature --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:PORT_2/hook --bad-signature --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     accepted  204 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  bad signature

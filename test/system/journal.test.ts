@@ -12,7 +12,7 @@ const diskRow = recordForFaultTable('disk', 'failed flushes with a person ordere
   titles: /fails at any flush/,
 })
 
-const orders = 100
+const orderCount = 100
 /** The number of flushes in a batch of two rows. */
 const maxFlushes = 12
 
@@ -34,16 +34,16 @@ function createFlushDetector(): (call: string) => boolean {
 const isPost = (call: string): boolean =>
   /(write|writev|sendto|sendmsg)\(\d+<(TCP|socket)[^>]*>.*POST \/v1\/req/.test(call)
 
-test(`the journal is on the disk before the first byte of each of ${orders} orders leaves`, async () => {
+test(`the journal is on the disk before the first byte of each of ${orderCount} orders leaves`, async () => {
   const { sandbox, folder, env } = await worldWithLargeQuota()
-  const file = writePeopleFile(folder, createEmails(orders))
+  const file = writePeopleFile(folder, createEmails(orderCount))
   const { code, calls } = await runWithStrace(
     folder,
     ['batch', 'run', file, '--package', '102', '--yes', '--json'],
     env,
   )
   expect(code).toBe(0)
-  expect(sandbox.requests()).toHaveLength(orders)
+  expect(sandbox.requests()).toHaveLength(orderCount)
   let posts = 0
   let tooEarly = 0
   let isFlushed = false
@@ -56,7 +56,7 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
     isFlushed = false
   }
   powerLossRow.countCases(posts, posts - tooEarly)
-  expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
+  expect({ posts, tooEarly }).toEqual({ posts: orderCount, tooEarly: 0 })
 })
 
 test('a disk that fails at any flush: nothing more is sent, the known results are reported, and the store is sound', async () => {

@@ -8,7 +8,7 @@ import { worldWithLargeQuota } from '../harness/world.ts'
 
 const faultRow = recordForFaultTable('two-runners', 'stops with a person ordered twice or lost')
 
-const people = 3
+const peopleCount = 3
 /** Longer than the maximum age of an attempt when it is sent. */
 const pauseMs = 6_000
 const argv = ['batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']
@@ -35,7 +35,7 @@ async function startWorld() {
     if (request.method === 'POST') ordered.resolve()
     return ask(request)
   })
-  writePeopleFile(here.folder, createEmails(people))
+  writePeopleFile(here.folder, createEmails(peopleCount))
   return { ...here, ordered: ordered.promise }
 }
 
@@ -83,7 +83,7 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
   if (
     requests.length === orderedPeople.size &&
     lost.length === 0 &&
-    orderedPeople.size + unknown.size >= people
+    orderedPeople.size + unknown.size >= peopleCount
   )
     return undefined
   return `${moment}: ${requests.length} orders of ${orderedPeople.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`

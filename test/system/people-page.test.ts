@@ -60,7 +60,7 @@ async function openPage(): Promise<PeoplePage> {
 }
 
 /** Orders for 80 people, whose requests have different statuses. Returns the batch's id. */
-async function orderForEighty({ type, folder, clock }: PeoplePage): Promise<string> {
+async function orderForEightyPeople({ type, folder, clock }: PeoplePage): Promise<string> {
   const tags = ['', '', '', '', '+stuck', '+stalled', '+slow-referees', '+declined', '+error', '+mixed']
   const rows = Array.from({ length: 80 }, (_, at) => {
     const tag = at === 40 ? '+cut-before' : (tags[at % tags.length] ?? '')
@@ -82,18 +82,18 @@ async function orderForEighty({ type, folder, clock }: PeoplePage): Promise<stri
 interface Appearance {
   width?: number
   colorScheme?: 'light' | 'dark'
-  script?: boolean
+  isScriptEnabled?: boolean
 }
 
 /** Opens a page from a file, as a manager does. The test fails if the page makes a network request. */
 async function openFile(
   path: string,
-  { width = 1280, colorScheme = 'light', script = true }: Appearance = {},
+  { width = 1280, colorScheme = 'light', isScriptEnabled = true }: Appearance = {},
 ): Promise<Page> {
   const context = await browser.newContext({
     colorScheme,
     viewport: { width, height: 900 },
-    javaScriptEnabled: script,
+    javaScriptEnabled: isScriptEnabled,
   })
   onTestFinished(() => context.close())
   const page = await context.newPage()
@@ -112,7 +112,7 @@ async function openFile(
 test('the page of 80 people has no violation in wide, narrow, light and dark, and prints on at most 3 pages', async () => {
   const here = await openPage()
   const path = join(here.folder, 'march.html')
-  const id = await orderForEighty(here)
+  const id = await orderForEightyPeople(here)
   expect((await here.type(`batch export ${id} --format html --output march.html`)).code).toBe(0)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   for (const width of [1280, 400])
@@ -150,7 +150,7 @@ test('the page of 80 people has no violation in wide, narrow, light and dark, an
     expect(emails).toEqual(direction === 'ascending' ? sorted : sorted.toReversed())
   }
 
-  const plain = await openFile(path, { script: false })
+  const plain = await openFile(path, { isScriptEnabled: false })
   expect(await plain.locator('tbody tr').count()).toBe(81)
   expect(await plain.getByLabel('Find').isVisible()).toBe(false)
 })

@@ -27,7 +27,9 @@ import { type Figure, measureInPairs, median, medianRatio, quantile, printFigure
 import { openMachineStore } from './open-store.ts'
 import { measureWorker } from './worker.ts'
 
-const [maxRows = 1_000_000, ms = 3000, intake = 50_000, keys = 200] = process.argv.slice(2).map(Number)
+const [maxRows = 1_000_000, measurementMs = 3000, intakeRowCount = 50_000, keyCount = 200] = process.argv
+  .slice(2)
+  .map(Number)
 const rounds = 3
 const window = { calls: 240, seconds: 6 }
 
@@ -95,7 +97,7 @@ async function measurePerSecond(
   isBatchPerRunner = false,
 ): Promise<number> {
   const skews = Array.from({ length: runners }, (_, index) => index)
-  const results = (await runTogether(job, skews, ms, batches, isBatchPerRunner)) as {
+  const results = (await runTogether(job, skews, measurementMs, batches, isBatchPerRunner)) as {
     count: number
     durationMs: number
   }[]
@@ -264,7 +266,7 @@ async function measureEvents({ inbox }: Store): Promise<Figure> {
     const startedAt = performance.now()
     let count = 0
     const repeatWork = async (): Promise<void> => {
-      for (; performance.now() - startedAt < ms / 3; count += 1) await work()
+      for (; performance.now() - startedAt < measurementMs / 3; count += 1) await work()
     }
     await Promise.all(Array.from({ length: parallelCount }, repeatWork))
     return (count / (performance.now() - startedAt)) * 1000
@@ -285,10 +287,10 @@ async function measureEvents({ inbox }: Store): Promise<Figure> {
 /** Compares adding a file as a batch with INSERTs of the same data, 500 rows a statement. */
 async function measureIntake(store: Store): Promise<{ batch: string; figure: Figure }> {
   const startedAt = performance.now()
-  const batch = await addBatch(store, intake)
+  const batch = await addBatch(store, intakeRowCount)
   const addMs = performance.now() - startedAt
   await client.query('CREATE TABLE bare_file (n bigint PRIMARY KEY, email text, body text)')
-  const newFileRows = newRows(intake)
+  const newFileRows = newRows(intakeRowCount)
   const bareStartedAt = performance.now()
   await client.query('BEGIN')
   for (let from = 0; from < newFileRows.length; from += 500) {
@@ -302,7 +304,7 @@ async function measureIntake(store: Store): Promise<{ batch: string; figure: Fig
   await client.query('COMMIT')
   const bareMs = performance.now() - bareStartedAt
   const note = `${(addMs / 1000).toFixed(1)} s of ${(bareMs / 1000).toFixed(1)} s`
-  const label = `intake of ${intake.toLocaleString('en')} rows, to bare INSERTs, time`
+  const label = `intake of ${intakeRowCount.toLocaleString('en')} rows, to bare INSERTs, time`
   return { batch, figure: { label, value: addMs / bareMs, atMost: 4, note } }
 }
 
@@ -317,14 +319,14 @@ try {
   const accounts: string[] = []
   for (let number = 0; number < 8; number += 1) {
     await store.accounts.add(`account${number}`, systemClock.now())
-    accounts.push(await addBatch(store, intake / 10, `account${number}`))
+    accounts.push(await addBatch(store, intakeRowCount / 10, `account${number}`))
   }
   printFigures(await measureOrders(batch, accounts))
   printFigures([await measureEvents(store)])
   printFigures(await measureSharedQuota())
   const workerUrl = cluster.url(await cluster.create())
   await createStore(workerUrl)
-  printFigures(await measureWorker({ url: workerUrl, folder, keys, ms: ms * 3 }))
+  printFigures(await measureWorker({ url: workerUrl, folder, keyCount, measurementMs: measurementMs * 3 }))
   const lastBatch = await addBatch(store, 1000)
   await growStore(lastBatch, maxRows)
   const manyRowsMs = await measureClaims(store, lastBatch)

@@ -26,8 +26,8 @@ class Service {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>
 
-  constructor(keys: number, quota: string) {
-    const argv = [join(import.meta.dirname, 'child.ts'), String(keys), quota]
+  constructor(keyCount: number, quota: string) {
+    const argv = [join(import.meta.dirname, 'child.ts'), String(keyCount), quota]
     this.#child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
     const { stdout } = this.#child
     if (stdout === null) throw new Error('the process has no stdout')
@@ -53,15 +53,14 @@ export interface WorkerBenchmark {
   /** URL of the store. */
   url: string
   folder: string
-  /** Number of keys. */
-  keys: number
+  keyCount: number
   /** Duration of each measurement. */
-  ms: number
+  measurementMs: number
 }
 
 /** Runs the built `worker --profiles all`, with a profile for each key, until `observe` has measured its orders. */
 async function runWorker<T>(
-  { url, folder, keys: count }: WorkerBenchmark,
+  { url, folder, keyCount: count }: WorkerBenchmark,
   { quota, rows }: { quota: string; rows: number },
   observe: (readOrderCounts: () => Promise<number[]>, keys: readonly Key[]) => Promise<T>,
 ): Promise<T> {
@@ -142,15 +141,15 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
  * no quota limits them.
  */
 async function measureCapacity(benchmark: WorkerBenchmark): Promise<Figure[]> {
-  const rows = Math.ceil((benchmark.ms * 3) / benchmark.keys) + 20
+  const rows = Math.ceil((benchmark.measurementMs * 3) / benchmark.keyCount) + 20
   return runWorker(benchmark, { quota: unlimitedQuota, rows }, async (readOrderCounts) => {
     const countsBefore = await waitForFirstOrders(readOrderCounts)
     const startedAt = performance.now()
-    await pause(benchmark.ms)
+    await pause(benchmark.measurementMs)
     const countsAfter = await readOrderCounts()
     const ordersByKey = countsAfter.map((count, key) => count - (countsBefore[key] ?? 0))
     const rate = (sum(ordersByKey) / (performance.now() - startedAt)) * 1000
-    const note = `${rate.toFixed(0)} orders a second for ${benchmark.keys} keys in one process, each of which needs ${ordersPerKey.toFixed(2)}`
+    const note = `${rate.toFixed(0)} orders a second for ${benchmark.keyCount} keys in one process, each of which needs ${ordersPerKey.toFixed(2)}`
     return [
       { label: 'keys that one worker serves at full quota', value: Math.floor(rate / ordersPerKey), note },
       {
@@ -175,7 +174,7 @@ async function measureQuotaUse(benchmark: WorkerBenchmark): Promise<Figure[]> {
     await pause(seconds * 1000)
     const countsAfter = await readOrderCounts()
     const usedFractions = countsAfter.map((count, key) => (count - (countsBefore[key] ?? 0)) / calls)
-    const note = `${benchmark.keys} keys, each ${calls} in ${seconds} s`
+    const note = `${benchmark.keyCount} keys, each ${calls} in ${seconds} s`
     return [
       {
         label: 'quota that one worker uses, of all its keys',

@@ -81,7 +81,7 @@ export class ThirdService {
   isKeyRevoked = false
   baseUrl = ''
   readonly #server: Server
-  readonly #used = new Map<string, number>()
+  readonly #callCounts = new Map<string, number>()
   readonly #lastEventStatus = new Map<string, string>()
   #deliveries: Delivery[] = []
 
@@ -160,8 +160,8 @@ export class ThirdService {
     if (user === undefined) return refuse(403, 'that user is none of yours')
     const waits = this.limits.flatMap(({ calls, seconds }) => {
       const window = `${organisation} ${seconds} ${Math.floor(this.now / 1000 / seconds)}`
-      const used = (this.#used.get(window) ?? 0) + 1
-      this.#used.set(window, used)
+      const used = (this.#callCounts.get(window) ?? 0) + 1
+      this.#callCounts.set(window, used)
       const isOver = this.defect?.isOverQuota?.(used, calls) ?? used > calls
       return isOver ? [seconds - ((this.now / 1000) % seconds)] : []
     })

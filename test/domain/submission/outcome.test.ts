@@ -7,12 +7,12 @@ import {
   lostAnswer,
   requestId,
   serverError,
-  accept,
+  acceptedAnswer,
   unsentAnswer,
 } from '../../usecases/request/answers.ts'
 
 test('201 with a UUID is accepted', () => {
-  expect(outcomeOf(accept())).toEqual({
+  expect(outcomeOf(acceptedAnswer())).toEqual({
     kind: 'accepted',
     requestId,
     requestStatus: 'RECEIVED',
@@ -195,11 +195,11 @@ test('a 400 whose message repeats an id that was sent is rejected', () => {
 })
 
 test('request ids are stored in lowercase', () => {
-  expect(outcomeOf(accept(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
+  expect(outcomeOf(acceptedAnswer(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
 })
 
 test('an answer with the request of another order makes the outcome unknown and halts the batch', () => {
-  const accepted = outcomeOf(accept())
+  const accepted = outcomeOf(acceptedAnswer())
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
   expect(takenRequestOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
     kind: 'unknown',

@@ -173,7 +173,7 @@ describe.each(backends)('%s: conflict detection', (backend) => {
 })
 
 /** Options of a batch that allow its rows to share one e-mail. */
-const allowances: [string, Partial<NewFileBatch>][] = [
+const similarityOptions: [string, Partial<NewFileBatch>][] = [
   ['--allow-similar', { allowSimilar: true }],
   ['--shared', { shared: ['office@example.com'] }],
 ]
@@ -199,7 +199,7 @@ describe.each(backends)('%s: a row that is similar to another row of its file', 
     return { batchId: batch.id, attempt, second, third }
   }
 
-  test.each(allowances)(
+  test.each(similarityOptions)(
     '%s: is sent while the other order is in flight, and "held until that is settled or dropped" if its outcome is unknown',
     async (_, changes) => {
       const { batchId, attempt, second, third } = await addOffice(changes)

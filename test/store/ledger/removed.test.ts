@@ -9,10 +9,9 @@ import { backends, scratch, type Scratch } from './scratch.ts'
 
 recordForFaultTable('at-rest', 'brought back')
 
-const [one, two] = ['1', '2'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`) as [
-  string,
-  string,
-]
+const [firstRequestId, secondRequestId] = ['1', '2'].map(
+  (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,
+) as [string, string]
 
 const errorEvent = (requestId: string): ReceivedEvent => ({
   receivedAt: someTime,
@@ -41,7 +40,7 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
     await store.ledger.move(attempt, {
       to: 'accepted',
       at: someTime,
-      requestId: one,
+      requestId: firstRequestId,
       requestStatus: 'RECEIVED',
     })
     await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
@@ -51,16 +50,22 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
   const readBody = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
 
   test('is not stored again by an event: only the request and its status are stored', async () => {
-    const added = await store.inbox.add([errorEvent(one), errorEvent(two)], false)
+    const added = await store.inbox.add([errorEvent(firstRequestId), errorEvent(secondRequestId)], false)
     const [ownId = 0, otherId = 0] = added.map(({ id }) => id)
-    expect(await readBody(ownId)).toBe(`{"event":"request.updated","request_id":"${one}","status":"ERROR"}`)
-    expect(await store.inbox.get(ownId)).toMatchObject({ signature: '', status: 'ERROR', requestId: one })
+    expect(await readBody(ownId)).toBe(
+      `{"event":"request.updated","request_id":"${firstRequestId}","status":"ERROR"}`,
+    )
+    expect(await store.inbox.get(ownId)).toMatchObject({
+      signature: '',
+      status: 'ERROR',
+      requestId: firstRequestId,
+    })
     expect(await readBody(otherId)).toContain('Ann Lee')
     expect(await store.inbox.get(otherId)).toMatchObject({ signature: 'a'.repeat(64) })
   })
 
   test('is in the body of an event until that is forwarded, and not afterwards', async () => {
-    const added = await store.inbox.add([errorEvent(one), errorEvent(two)], true)
+    const added = await store.inbox.add([errorEvent(firstRequestId), errorEvent(secondRequestId)], true)
     const [ownId = 0, otherId = 0] = added.map(({ id }) => id)
     expect(await readBody(ownId)).toContain('Ann Lee')
     for (const id of [ownId, otherId]) await store.inbox.recordForwarded(id, someTime + 5, '200')
@@ -81,7 +86,7 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
   })
 
   test('is no longer recognised after the fingerprints are erased too', async () => {
-    await store.maintenance.purge({ requestId: one }, { dryRun: false, completely: true })
+    await store.maintenance.purge({ requestId: firstRequestId }, { dryRun: false, completely: true })
     expect(await store.ledger.personMatch(key, personOf('person1@example.com'))).toBe('unknown')
   })
 

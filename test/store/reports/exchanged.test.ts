@@ -29,17 +29,17 @@ const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'
 
 let root: string
-let shared: string
+let sharedFolder: string
 let reports: string
 /** Another folder of this account, with a file that has the name of a report. */
-let outside: string
+let outsideFolder: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'refcheck-exchanged-'))
-  shared = join(root, 'shared')
-  reports = join(shared, 'reports')
-  outside = join(root, 'outside')
-  for (const folder of [shared, reports, outside]) mkdirSync(folder, { mode: 0o755 })
-  writeFileSync(join(outside, 'a.pdf'), 'precious')
+  sharedFolder = join(root, 'shared')
+  reports = join(sharedFolder, 'reports')
+  outsideFolder = join(root, 'outside')
+  for (const folder of [sharedFolder, reports, outsideFolder]) mkdirSync(folder, { mode: 0o755 })
+  writeFileSync(join(outsideFolder, 'a.pdf'), 'precious')
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
@@ -91,29 +91,29 @@ const storeWithoutDownload = (folder: ReportFolder, file: string) =>
 
 /** Replaces the folder of the reports with a link, as another account can that may write to the folder above. */
 function exchangeForLink(): void {
-  renameSync(reports, join(shared, 'moved'))
-  symlinkSync(outside, reports)
+  renameSync(reports, join(sharedFolder, 'moved'))
+  symlinkSync(outsideFolder, reports)
 }
 
 const expectOutsideUnchanged = (): void => {
-  expect(readdirSync(outside)).toEqual(['a.pdf'])
-  expect(readFileSync(join(outside, 'a.pdf'), 'utf8')).toBe('precious')
+  expect(readdirSync(outsideFolder)).toEqual(['a.pdf'])
+  expect(readFileSync(join(outsideFolder, 'a.pdf'), 'utf8')).toBe('precious')
 }
 
 // Only Linux can use a folder by its descriptor.
 describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s while it is used', () => {
-  beforeEach(() => chmodSync(shared, 0o777))
+  beforeEach(() => chmodSync(sharedFolder, 0o777))
 
   test.each(['a.pdf', 'sub/a.pdf'])(
     '%s is stored in the folder that was opened, with the manifest',
     async (file) => {
       const folder = await openFolder()
-      expect(folder.openFolderAbove).toEqual({ path: shared, writers: 'all' })
+      expect(folder.openFolderAbove).toEqual({ path: sharedFolder, writers: 'all' })
       expect(await storeReport(folder, file, true, exchangeForLink)).toMatchObject({ outcome: 'stored' })
       await folder.close()
       expectOutsideUnchanged()
-      expect(readFileSync(join(shared, 'moved', file), 'utf8')).toBe(pdf)
-      expect(readFileSync(join(shared, 'moved', 'manifest.json'), 'utf8')).toContain(file)
+      expect(readFileSync(join(sharedFolder, 'moved', file), 'utf8')).toBe(pdf)
+      expect(readFileSync(join(sharedFolder, 'moved', 'manifest.json'), 'utf8')).toContain(file)
     },
   )
 
@@ -126,14 +126,14 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     expect(await folder.erase([reportKey(subject)])).toEqual([])
     await folder.close()
     expectOutsideUnchanged()
-    expect(readdirSync(join(shared, 'moved')).sort()).toEqual(['manifest.csv', 'manifest.json'])
+    expect(readdirSync(join(sharedFolder, 'moved')).sort()).toEqual(['manifest.csv', 'manifest.json'])
   })
 
   test('a hidden folder that is exchanged for another one gets no report', async () => {
     const folder = await openFolder()
     const hidden = join(reports, '.refcheck')
     const exchange = (): void => {
-      renameSync(hidden, join(shared, 'moved'))
+      renameSync(hidden, join(sharedFolder, 'moved'))
       mkdirSync(hidden)
       chmodSync(hidden, 0o777)
     }
@@ -141,7 +141,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     expect(await storeReport(folder, 'b.pdf', false, exchange)).toMatchObject({ outcome: 'stored' })
     expect(folder.openToWriters).toBe(isOpenTo)
     expect(readdirSync(hidden)).toEqual([])
-    expect(readFileSync(join(shared, 'moved', 'journal'), 'utf8')).toContain('b.pdf')
+    expect(readFileSync(join(sharedFolder, 'moved', 'journal'), 'utf8')).toContain('b.pdf')
     await folder.close()
     expect(readFileSync(join(reports, 'b.pdf'), 'utf8')).toBe(pdf)
   })
@@ -172,25 +172,25 @@ test('a link of this account that others cannot exchange is followed', async () 
   expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
   expect(await storeReport(folder, 'b.pdf')).toMatchObject({ outcome: 'stored' })
   await folder.close()
-  expect(readdirSync(outside).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
+  expect(readdirSync(outsideFolder).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
 })
 
 test('with the sticky bit, a folder that all may write to contains reports that only their owner can move', async () => {
-  chmodSync(shared, 0o1777)
+  chmodSync(sharedFolder, 0o1777)
   const folder = await openFolder()
   expect(folder.openFolderAbove).toBeUndefined()
   await folder.close()
 })
 
 test('without paths for descriptors, nothing is written below a folder that others may write to', async () => {
-  chmodSync(shared, 0o777)
+  chmodSync(sharedFolder, 0o777)
   const folder = await openFolder('/nowhere')
   await expect(storeWithoutDownload(folder, 'a.pdf')).rejects.toMatchObject({
-    message: `cannot write "${join(reports, 'a.pdf')}": every user of this machine may exchange what is in "${shared}"`,
-    hint: `Make the folder private with: chmod go-w ${shared}`,
+    message: `cannot write "${join(reports, 'a.pdf')}": every user of this machine may exchange what is in "${sharedFolder}"`,
+    hint: `Make the folder private with: chmod go-w ${sharedFolder}`,
   })
   await folder.close()
-  chmodSync(shared, 0o755)
+  chmodSync(sharedFolder, 0o755)
   const reopened = await openFolder('/nowhere')
   expect(await storeReport(reopened, 'sub/a.pdf')).toMatchObject({ outcome: 'stored' })
   await reopened.close()
@@ -217,9 +217,9 @@ test('nothing is stored or deleted in a subfolder that others may write to, or b
 })
 
 // Only root can change the owner of a folder.
-describe.each(isRoot ? [65_534] : [])('account and group %i', (otherId) => {
+describe.each(isRoot ? [65_534] : [])('account and group %i', (otherAccountId) => {
   test('a group that may write to the folder counts as others', async () => {
-    chownSync(reports, 0, otherId)
+    chownSync(reports, 0, otherAccountId)
     chmodSync(reports, 0o770)
     const folder = await openFolder()
     expect(folder.openToWriters).toBe('its group')
@@ -235,31 +235,31 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (otherId) => {
     [
       'a group may write to it',
       () => {
-        chownSync(shared, 0, otherId)
-        chmodSync(shared, 0o775)
+        chownSync(sharedFolder, 0, otherAccountId)
+        chmodSync(sharedFolder, 0o775)
       },
       'its group',
     ],
-    ['another account owns it', () => chownSync(shared, otherId, otherId), 'its owner'],
+    ['another account owns it', () => chownSync(sharedFolder, otherAccountId, otherAccountId), 'its owner'],
     [
       'another account owns it, and it is sticky',
       () => {
-        chownSync(shared, otherId, otherId)
-        chmodSync(shared, 0o1777)
+        chownSync(sharedFolder, otherAccountId, otherAccountId)
+        chmodSync(sharedFolder, 0o1777)
       },
       'its owner',
     ],
   ])('the folder above is reported if %s', async (_, changeOwner, writers) => {
     changeOwner()
     const folder = await openFolder()
-    expect(folder.openFolderAbove).toEqual({ path: shared, writers })
+    expect(folder.openFolderAbove).toEqual({ path: sharedFolder, writers })
     await folder.close()
   })
 
   test('a link of another account is refused, also in a sticky folder', async () => {
-    chmodSync(shared, 0o1777)
+    chmodSync(sharedFolder, 0o1777)
     exchangeForLink()
-    lchownSync(reports, otherId, otherId)
+    lchownSync(reports, otherAccountId, otherAccountId)
     await expect(openFolder()).rejects.toMatchObject({
       message: expect.stringContaining(`may have made the symbolic link "${reports}"`) as string,
     })
@@ -267,8 +267,8 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (otherId) => {
   })
 
   test('a folder of another account is refused if that account could have replaced our folder with it', async () => {
-    chmodSync(shared, 0o777)
-    chownSync(reports, otherId, otherId)
+    chmodSync(sharedFolder, 0o777)
+    chownSync(reports, otherAccountId, otherAccountId)
     await expect(openFolder()).rejects.toMatchObject({
       message: `cannot use the folder "${reports}": it belongs to another user of this machine, who may have put it there`,
     })
@@ -276,7 +276,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (otherId) => {
   })
 
   test('a folder that our own group may write to is not reported', async () => {
-    chmodSync(shared, 0o775)
+    chmodSync(sharedFolder, 0o775)
     chmodSync(reports, 0o775)
     const folder = await openFolder()
     expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])

@@ -77,7 +77,7 @@ test('a new folder that stays empty is removed; one that existed before is not',
 })
 
 test('only the owner has permissions on files and folders', async () => {
-  const before = process.umask(0)
+  const umaskBefore = process.umask(0)
   try {
     const folder = await openFolder()
     await storeFile(folder, 'a/b.pdf')
@@ -85,7 +85,7 @@ test('only the owner has permissions on files and folders', async () => {
       expect(statSync(join(path, '.refcheck', name)).mode & 0o777).toBe(0o600)
     await folder.close()
   } finally {
-    process.umask(before)
+    process.umask(umaskBefore)
   }
   for (const [name, mode] of [
     ['', 0o700],
@@ -253,14 +253,14 @@ test('the manifest is in the order of the last update, and is written only if so
     /^\[\n  \{\n    "service": "https:\/\/api.example.com",\n/,
   )
 
-  const before = statSync(join(path, 'manifest.json')).ino
+  const inodeBefore = statSync(join(path, 'manifest.json')).ino
   const second = await openFolder()
   expect(second.record(subject('a.pdf'))).toMatchObject({ file: 'a.pdf' })
   expect(second.record(subject('unknown.pdf'))).toBeUndefined()
   second.updateRecords([subject('a.pdf'), subject('c.pdf')])
   await second.close()
   // The records of these reports have not changed, so the manifest is not written again.
-  expect(statSync(join(path, 'manifest.json')).ino).toBe(before)
+  expect(statSync(join(path, 'manifest.json')).ino).toBe(inodeBefore)
 
   const third = await openFolder()
   third.updateRecords([{ ...subject('a.pdf'), request_reports: 3 }, subject('c.pdf')])

@@ -27,13 +27,13 @@ recordForFaultTable('planted', 'written outside')
 
 let root: string
 let hiddenFolder: string
-let victim: string
+let victimFolder: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'refcheck-planted-'))
   hiddenFolder = join(root, 'reports', '.refcheck')
-  victim = join(root, 'bashrc')
+  victimFolder = join(root, 'bashrc')
   mkdirSync(join(root, 'reports'))
-  writeFileSync(victim, 'theirs')
+  writeFileSync(victimFolder, 'theirs')
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
@@ -82,7 +82,7 @@ test.each<[string, () => void, string]>([
     message: `cannot work in "${hiddenFolder}": ${why}`,
     hint: 'Move it away, then run the same command again.',
   })
-  expect(readFileSync(victim, 'utf8')).toBe('theirs')
+  expect(readFileSync(victimFolder, 'utf8')).toBe('theirs')
 })
 
 const anySubject = {
@@ -125,8 +125,8 @@ function content(text = pdf) {
 }
 
 test.each<[string, (journal: string) => void]>([
-  ['a link', (journal) => symlinkSync(victim, journal)],
-  ['a second name of a file', (journal) => linkSync(victim, journal)],
+  ['a link', (journal) => symlinkSync(victimFolder, journal)],
+  ['a second name of a file', (journal) => linkSync(victimFolder, journal)],
   ['a FIFO', (journal) => void execFileSync('mkfifo', [journal])],
 ])('%s at the path of the journal is not written to, and does not block the run', async (_, plant) => {
   createHiddenFolder()
@@ -138,7 +138,7 @@ test.each<[string, (journal: string) => void]>([
     code: 'io',
     message: expect.stringContaining('journal') as string,
   })
-  expect(readFileSync(victim, 'utf8')).toBe('theirs')
+  expect(readFileSync(victimFolder, 'utf8')).toBe('theirs')
 })
 
 test('a journal that another account made while the folder was in use gets no line', async () => {

@@ -13,7 +13,7 @@ import {
   sentAt,
   addUnknownRows,
 } from './unknown-rows.ts'
-import { clientError, lostAnswer, accept } from '../request/answers.ts'
+import { clientError, lostAnswer, answer201 } from '../request/answers.ts'
 import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
@@ -46,7 +46,7 @@ async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {
       return Promise.resolve(true)
     },
     beforeFirstRow: () => {
-      steps.push(`before ${runner.api.sent.length}`)
+      steps.push(`before ${runner.api.sentBodies.length}`)
       return Promise.resolve()
     },
     onStart: ({ counts }) => steps.push(`start ${counts.pending}`),
@@ -54,10 +54,10 @@ async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {
     ...options,
   }).catch((thrown: unknown) => ({ thrown }))
   const states = await statesOf(store, batch.id)
-  return { done, steps, states, sent: runner.api.sent.length, ...runner, batch }
+  return { done, steps, states, sent: runner.api.sentBodies.length, ...runner, batch }
 }
 
-const answers = [accept(createId(1)), accept(createId(2))]
+const answers = [answer201(createId(1)), answer201(createId(2))]
 
 describe('a run', () => {
   test('sends the pending rows and then writes the results', async () => {
@@ -87,7 +87,7 @@ describe('a run', () => {
 
   test('of a single row has the same steps', async () => {
     const { steps } = await runBatch(
-      { creates: [accept()] },
+      { creates: [answer201()] },
       {},
       await addBatch(store, { rows: orderRows(1) }),
     )
@@ -99,12 +99,12 @@ describe('a run', () => {
     await store.batches.recordQueued(batch.id, sentAt)
     await runBatch({ creates: [lostAnswer] }, { maxOrders: 1, isQueued: true }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
-    await runBatch({ creates: [accept()] }, { maxOrders: 1 }, batch)
+    await runBatch({ creates: [answer201()] }, { maxOrders: 1 }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
     // For a batch that is not in the queue, nothing is written to the queue.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
     const fresh = await addBatch(store, { rows: orderRows(1, 40) })
-    expect((await runBatch({ creates: [accept(createId(9))] }, {}, fresh)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [answer201(createId(9))] }, {}, fresh)).states).toEqual(['accepted'])
   })
 
   test('of a batch for another service is refused, and nothing is sent', async () => {
@@ -119,7 +119,7 @@ describe('a run', () => {
     expect(sent).toBe(0)
     // All loopback names of a port are one service.
     const local = await addBatch(store, { baseUrl: 'http://localhost:4010', rows: orderRows(1, 9) })
-    expect((await runBatch({ creates: [accept()] }, {}, local)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [answer201()] }, {}, local)).states).toEqual(['accepted'])
   })
 })
 
@@ -137,7 +137,7 @@ describe('one runner per batch', () => {
     const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    const { states, events } = await runBatch({ creates: [accept(createId(2))] }, {}, batch)
+    const { states, events } = await runBatch({ creates: [answer201(createId(2))] }, {}, batch)
     expect(states).toEqual(['unknown', 'accepted'])
     // After an unknown outcome, nothing more is sent until a health check (a ping and a read) succeeds.
     expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
@@ -162,7 +162,7 @@ describe('one runner per batch', () => {
     let released = 0
     const held = { release: () => Promise.resolve(void (released += 1)) }
     store.batches.acquire = () => Promise.reject(new Error('it is held already'))
-    expect((await runBatch({ creates: [accept()] }, { lease: held }, batch)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [answer201()] }, { lease: held }, batch)).states).toEqual(['accepted'])
     expect(released).toBe(1)
   })
 
@@ -172,7 +172,7 @@ describe('one runner per batch', () => {
     if (row !== undefined) await sendRow(store, row, 'in flight')
     Object.defineProperty(store.batches, 'isShared', { value: true })
     const { states } = await runBatch(
-      { creates: [accept(createId(2))], ledger: { recover: () => Promise.resolve([]) } },
+      { creates: [answer201(createId(2))], ledger: { recover: () => Promise.resolve([]) } },
       { maxOrders: 1 },
       batch,
     )
@@ -201,7 +201,7 @@ describe('the package', () => {
   test('that can be ordered again removes the earlier halt', async () => {
     const batch = await addBatch(store, { rows: orderRows(1) })
     expect((await runBatch(packageGone, { shouldCheckPackages: true }, batch)).sent).toBe(0)
-    await runBatch({ creates: [accept()] }, { shouldCheckPackages: true }, batch)
+    await runBatch({ creates: [answer201()] }, { shouldCheckPackages: true }, batch)
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
 
@@ -366,7 +366,7 @@ describe('the end of a run', () => {
     const changed = new InvalidInputError('line 3 has changed')
     const optionsOfChangedFile = { ...options, writeResults: () => Promise.reject(changed) }
     const fresh = await addBatch(store, { rows: orderRows(1, 50) })
-    const { done } = await runBatch({ creates: [accept(createId(50))] }, optionsOfChangedFile, fresh)
+    const { done } = await runBatch({ creates: [answer201(createId(50))] }, optionsOfChangedFile, fresh)
     expect(done).toMatchObject({ failure: undefined })
     expect(events).toEqual([disk, changed])
   })
@@ -374,7 +374,7 @@ describe('the end of a run', () => {
   test('names the results file only if it was written', async () => {
     const resultsFile = '/nowhere/people.results.csv'
     const batch = await addBatch(store, { rows: orderRows(1), resultsFile })
-    const { done } = await runBatch({ creates: [accept()] }, {}, batch)
+    const { done } = await runBatch({ creates: [answer201()] }, {}, batch)
     expect(done).toMatchObject({ batch: { resultsFile } })
     const unwritten = await runBatch({}, { writeResults: () => Promise.resolve(false) }, batch)
     expect(unwritten.done).toMatchObject({ batch: { resultsFile: undefined }, failure: undefined })
@@ -383,7 +383,7 @@ describe('the end of a run', () => {
   test('names the first rows that need a decision', async () => {
     const rows = [...orderRows(2), { ...orderRow(3, 'PERSON1@example.com') }]
     const batch = await addBatch(store, { rows })
-    const { done } = await runBatch({ creates: [accept(createId(1)), lostAnswer] }, {}, batch)
+    const { done } = await runBatch({ creates: [answer201(createId(1)), lostAnswer] }, {}, batch)
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown', order: { batchId: batch.id, row: 2 } } })
     const empty = { packageId: undefined, email: undefined, field: undefined, matchesRow: undefined }
     const invalid: NewRow = { row: 2, state: 'invalid', reason: 'phone is required', ...empty }

@@ -10,14 +10,14 @@ import { reconcileByEvidence, reconcileByDecision } from '../../../src/usecases/
 import { startBatch } from '../../../src/usecases/batch/start.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
-import { accept } from '../request/answers.ts'
+import { answer201 } from '../request/answers.ts'
 import { addBatch } from './runner.ts'
 import {
   createId,
   clockAfterMinutes,
   memoryStore,
   packages,
-  peopleFile,
+  writePeopleFile,
   requestFor,
   createRunner,
   sendRow,
@@ -140,7 +140,7 @@ describe('the results file', () => {
     reconcileByEvidence(createRunner(store, serviceWithRequests(1)).ports, { batchId, ids: [createId(1)] })
 
   test('contains rows that were settled by evidence and by a decision', async () => {
-    await addUnknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
+    await addUnknownRows(store, { ...writePeopleFile(folder, 2), rows: orderRows(2) })
     await reconcileAll()
     expect(readResults()).toContain(`accepted,${createId(1)},RECEIVED`)
     expect(readResults()).toContain('unknown,')
@@ -155,7 +155,7 @@ describe('the results file', () => {
   })
 
   test('is not written if the people file has changed', async () => {
-    const file = peopleFile(folder)
+    const file = writePeopleFile(folder)
     await addUnknownRows(store, file)
     writeFileSync(file.path ?? '', 'first_name\nBob\n')
     expect((await reconcileAll()).settled).toHaveLength(1)
@@ -163,14 +163,14 @@ describe('the results file', () => {
   })
 
   test('is not written if nothing was settled', async () => {
-    await addUnknownRows(store, peopleFile(folder))
+    await addUnknownRows(store, writePeopleFile(folder))
     await reconcileByEvidence(createRunner(store).ports, { batchId: undefined, ids: [] })
     expect(readResults).toThrow('ENOENT')
   })
 
   test('that cannot be written is reported, and what was reconciled stays', async () => {
     const { batch } = await addUnknownRows(store, {
-      ...peopleFile(folder),
+      ...writePeopleFile(folder),
       resultsFile: join(folder, 'gone', 'people.results.csv'),
     })
     const { ports, batchEvents } = createRunner(store, serviceWithRequests(1))
@@ -182,7 +182,7 @@ describe('the results file', () => {
   })
 
   test('is not written if the rows cannot be read, and the error is thrown', async () => {
-    await addUnknownRows(store, peopleFile(folder))
+    await addUnknownRows(store, writePeopleFile(folder))
     const surprise = new TypeError('a fault of ours')
     const { ports } = createRunner(store, serviceWithRequests(1))
     const rows = () => {
@@ -195,10 +195,10 @@ describe('the results file', () => {
   })
 
   test('of a colleague is read before a row is sent again', async () => {
-    const file = { ...peopleFile(folder), name: 'people.csv' }
+    const file = { ...writePeopleFile(folder), name: 'people.csv' }
     const colleague = await memoryStore()
     const other = await addBatch(colleague, { ...file, rows: orderRows(1) })
-    const world = { api: packages, creates: [accept(createId(5))] }
+    const world = { api: packages, creates: [answer201(createId(5))] }
     expect((await startBatch(createRunner(colleague, world).ports, other.id, {})).failure).toBeUndefined()
     await colleague.close()
     const { batch } = await addUnknownRows(store, { ...file, resultsFile: join(folder, 'mine.csv') })
@@ -210,7 +210,7 @@ describe('the results file', () => {
       answer,
       reason: undefined,
     })
-    expect({ sent: api.sent, states: await statesOf(store, batch.id) }).toEqual({
+    expect({ sent: api.sentBodies, states: await statesOf(store, batch.id) }).toEqual({
       sent: [],
       states: ['duplicate'],
     })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { runThree, addBatch } from './runner.ts'
+import { runThreeRows, addBatch } from './runner.ts'
 import {
   expectFree,
   createId,
@@ -13,7 +13,7 @@ import {
   sentAt,
   addUnknownRows,
 } from './unknown-rows.ts'
-import { lostAnswer, accept } from '../request/answers.ts'
+import { lostAnswer, answer201 } from '../request/answers.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
@@ -237,10 +237,10 @@ describe('the answer to order the row again', () => {
   test('sends only this row, and records who decided, when and why', async () => {
     const { done, states, changes, api, clock } = await record(createOrderAnswer(' PERSON1@example.com '), {
       rows: 2,
-      creates: [accept(createId(8))],
+      creates: [answer201(createId(8))],
     })
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown' }, batch: { holder: undefined } })
-    expect({ states, sent: api.sent.length }).toEqual({ states: ['accepted', 'unknown'], sent: 1 })
+    expect({ states, sent: api.sentBodies.length }).toEqual({ states: ['accepted', 'unknown'], sent: 1 })
     expect(changes.slice(0, 1)).toMatchObject([
       {
         to: 'pending',
@@ -259,9 +259,10 @@ describe('the answer to order the row again', () => {
       batchId: batch.id,
       row: 2,
       reason: 'they looked twice',
-      creates: [accept(createId(8))],
+      creates: [answer201(createId(8))],
     })
-    expect({ states, sent: api.sent.length }).toEqual({ states: ['pending', 'accepted', 'pending'], sent: 1 })
+    expect(api.sentBodies).toHaveLength(1)
+    expect(states).toEqual(['pending', 'accepted', 'pending'])
   })
 
   test.each([['somebody@example.com'], ['']])('with another e-mail (%j) sends nothing', async (typed) => {
@@ -283,7 +284,7 @@ describe('the answer to order the row again', () => {
 
   test('asks for the recipient’s e-mail on a terminal, after a warning', async () => {
     const { states, batchEvents } = await record(createOrderAnswer(), {
-      creates: [accept(createId(8))],
+      creates: [answer201(createId(8))],
       answers: [{ ask: 'Type the e-mail of Ana Silva to order again:', type: 'person1@example.com' }],
     })
     expect(states).toEqual(['accepted'])
@@ -313,7 +314,7 @@ describe('the answer to order the row again', () => {
       ledger: { move: () => Promise.resolve(false) },
     })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
-    expect(api.sent).toEqual([])
+    expect(api.sentBodies).toEqual([])
   })
 
   test('can be given for a single order too', async () => {
@@ -322,7 +323,7 @@ describe('the answer to order the row again', () => {
     const { batchId } = attempt
     const { done, states } = await record(createOrderAnswer('person1@example.com'), {
       batchId,
-      creates: [accept(createId(8))],
+      creates: [answer201(createId(8))],
     })
     expect({ done, states }).toMatchObject({ done: { failure: undefined }, states: ['accepted'] })
     await expectFree(store, batchId, 'single')
@@ -378,8 +379,8 @@ describe('the question for the provider’s answer', () => {
 
 test('an accepted order that could not be recorded is recorded by its request id', async () => {
   const disk = new IoError('no space is left')
-  const { end, batch } = await runThree(store, {
-    creates: [accept(createId(1))],
+  const { end, batch } = await runThreeRows(store, {
+    creates: [answer201(createId(1))],
     ledger: { moveAndBegin: () => Promise.reject(disk) },
   })
   const hint = expect.stringContaining(`${batch.id} --row 1 --request-id ${createId(1)}`) as string

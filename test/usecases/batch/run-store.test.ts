@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { memoryStore, runThree } from './runner.ts'
+import { memoryStore, runThreeRows } from './runner.ts'
 import { rowsOf } from '../../store/ledger/files.ts'
-import { lostAnswer, requestId, accept } from '../request/answers.ts'
+import { lostAnswer, requestId, answer201 } from '../request/answers.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InvalidInputError, IoError } from '../../../src/errors/kinds.ts'
 import type { ClaimOutcome } from '../../../src/store/ledger/claim.ts'
@@ -17,11 +17,11 @@ afterEach(() => store.close())
 
 const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
 const [, secondId = ''] = ids
-const allTaken = ids.map((id) => accept(id))
+const allAccepted = ids.map((id) => answer201(id))
 
 describe('Ctrl-C', () => {
   test('before the first row sends nothing', async () => {
-    const { end, sent } = await runThree(store, { signal: AbortSignal.abort() })
+    const { end, sent } = await runThreeRows(store, { signal: AbortSignal.abort() })
     expect({ end, sent }).toEqual({ end: { kind: 'interrupted' }, sent: 0 })
   })
 
@@ -29,9 +29,9 @@ describe('Ctrl-C', () => {
     const stop = new AbortController()
     const create = () => {
       stop.abort()
-      return accept()
+      return answer201()
     }
-    const { end, states } = await runThree(store, { creates: [create], signal: stop.signal })
+    const { end, states } = await runThreeRows(store, { creates: [create], signal: stop.signal })
     expect({ end, states }).toEqual({
       end: { kind: 'interrupted' },
       states: ['accepted', 'pending', 'pending'],
@@ -41,8 +41,8 @@ describe('Ctrl-C', () => {
   test('after the next row is journaled and before it is sent makes it pending again', async () => {
     const stop = new AbortController()
     const onEvent = ({ name }: RunEvent) => name === 'row' && stop.abort()
-    const { end, states, sent, batch } = await runThree(store, {
-      creates: [accept()],
+    const { end, states, sent, batch } = await runThreeRows(store, {
+      creates: [answer201()],
       signal: stop.signal,
       onEvent,
     })
@@ -58,14 +58,14 @@ describe('Ctrl-C', () => {
       stop.abort()
       return Promise.reject(new ForbiddenError('away'))
     }
-    const { end } = await runThree(store, { creates: [lostAnswer], signal: stop.signal, api: { ping } })
+    const { end } = await runThreeRows(store, { creates: [lostAnswer], signal: stop.signal, api: { ping } })
     expect(end).toEqual({ kind: 'interrupted' })
   })
 
   test('is reported with an internal error if another process changed the row', async () => {
     const stop = new AbortController()
-    const { end } = await runThree(store, {
-      creates: [accept()],
+    const { end } = await runThreeRows(store, {
+      creates: [answer201()],
       signal: stop.signal,
       onEvent: () => stop.abort(),
       ledger: { move: () => Promise.resolve(false) },
@@ -88,8 +88,8 @@ describe('other runners of the batch', () => {
   })
 
   test('a row that another runner has is waited for; with `only` it is an internal error', async () => {
-    const { end, sleeps, states } = await runThree(store, {
-      creates: allTaken,
+    const { end, sleeps, states } = await runThreeRows(store, {
+      creates: allAccepted,
       ledger: claimOutcomesFirst({ ...nothingClaimed, isTaken: true }),
     })
     expect({ end, sleeps, states }).toEqual({
@@ -99,7 +99,7 @@ describe('other runners of the batch', () => {
     })
     await store.close()
     store = await memoryStore()
-    const result = await runThree(
+    const result = await runThreeRows(
       store,
       { ledger: claimOutcomesFirst({ ...nothingClaimed, isTaken: true }) },
       { onlyRow: 2 },
@@ -108,14 +108,14 @@ describe('other runners of the batch', () => {
   })
 
   test('a row that changed since it was read is an internal error', async () => {
-    const { end, sent } = await runThree(store, { ledger: claimOutcomesFirst(nothingClaimed) })
+    const { end, sent } = await runThreeRows(store, { ledger: claimOutcomesFirst(nothingClaimed) })
     expect({ end, sent }).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
 
   test('an open circuit breaker leads to a health check before anything is sent', async () => {
     const breakerOpen = { ...nothingClaimed, isBreakerOpen: true }
-    const { end, events } = await runThree(store, {
-      creates: allTaken,
+    const { end, events } = await runThreeRows(store, {
+      creates: allAccepted,
       ledger: claimOutcomesFirst(breakerOpen),
     })
     expect(end).toEqual({ kind: 'done' })
@@ -127,17 +127,17 @@ describe('other runners of the batch', () => {
       ledger: claimOutcomesFirst(breakerOpen),
       api: { ping: () => Promise.reject(refused) },
     }
-    expect(await runThree(store, refusedOverrides)).toMatchObject({
+    expect(await runThreeRows(store, refusedOverrides)).toMatchObject({
       end: { kind: 'halted', error: refused },
       sent: 0,
     })
   })
 
   test('another row that was claimed instead is reported by its own number', async () => {
-    const { events } = await runThree(
+    const { events } = await runThreeRows(
       store,
       {
-        creates: [accept(secondId)],
+        creates: [answer201(secondId)],
         ledger: {
           beginInQuota: async (from, attempt, quota) => {
             const batchRows = await rowsOf(store, from.batchId)
@@ -155,8 +155,8 @@ describe('other runners of the batch', () => {
 describe('a store that fails', () => {
   test('while an order is recorded: the error has the request id, and nothing more is sent', async () => {
     const disk = new IoError('cannot use the store: no space is left on the disk')
-    const { sent, end } = await runThree(store, {
-      creates: [accept()],
+    const { sent, end } = await runThreeRows(store, {
+      creates: [answer201()],
       ledger: { moveAndBegin: () => Promise.reject(disk) },
     })
     expect(sent).toBe(1)
@@ -178,7 +178,7 @@ describe('a store that fails', () => {
       if (reads > 1) throw disk
       return read(batchId, after)
     }
-    const { sent, end, states } = await runThree(store, { creates: [accept()] })
+    const { sent, end, states } = await runThreeRows(store, { creates: [answer201()] })
     expect({ sent, end }).toEqual({ sent: 1, end: { thrown: disk } })
     expect(states).toEqual(['accepted', 'pending', 'pending'])
   })
@@ -186,11 +186,11 @@ describe('a store that fails', () => {
   test('with an unexpected error: it is thrown; a refusal halts the run', async () => {
     const surprise = new TypeError('a fault of ours')
     const beginInQuota = () => Promise.reject(surprise)
-    expect((await runThree(store, { ledger: { beginInQuota } })).end).toEqual({ thrown: surprise })
+    expect((await runThreeRows(store, { ledger: { beginInQuota } })).end).toEqual({ thrown: surprise })
     const refused = new InvalidInputError('refused')
     await store.close()
     store = await memoryStore()
     const world = { ledger: { beginInQuota: () => Promise.reject(refused) } }
-    expect((await runThree(store, world)).end).toEqual({ kind: 'halted', error: refused })
+    expect((await runThreeRows(store, world)).end).toEqual({ kind: 'halted', error: refused })
   })
 })

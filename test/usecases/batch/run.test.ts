@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { memoryStore, noLimit, createRunner, runThree, addBatch } from './runner.ts'
+import { memoryStore, noLimit, createRunner, runThreeRows, addBatch } from './runner.ts'
 import {
   clientError,
   lostAnswer,
   requestId,
   requestOf,
   serverError,
-  accept,
+  answer201,
   unsentAnswer,
 } from '../request/answers.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
@@ -28,13 +28,13 @@ afterEach(() => store.close())
 
 const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
 const [idOne = '', idTwo = '', idThree = ''] = ids
-const allAccepted = ids.map((id) => accept(id))
+const allAccepted = ids.map((id) => answer201(id))
 const createRowEvent = (number: number, state: string, reason?: string) =>
   ({ name: 'row', row: number, state, reason }) as RunEvent
 
 describe('the rows in order', () => {
   test('each is sent once, and reported once it is on disk', async () => {
-    const { end, events, states, sent } = await runThree(store, { creates: allAccepted })
+    const { end, events, states, sent } = await runThreeRows(store, { creates: allAccepted })
     expect({ end, sent }).toEqual({ end: { kind: 'done' }, sent: 3 })
     expect(states).toEqual(['accepted', 'accepted', 'accepted'])
     expect(events).toEqual([
@@ -46,19 +46,19 @@ describe('the rows in order', () => {
 
   test('at most `max` rows are sent, including rejected ones', async () => {
     const refusal = clientError(400, 'recipient.email: is not accepted')
-    const { end, states, sent } = await runThree(
+    const { end, states, sent } = await runThreeRows(
       store,
-      { creates: [refusal, accept(idTwo)] },
+      { creates: [refusal, answer201(idTwo)] },
       { maxOrders: 2 },
     )
     expect({ end, sent }).toEqual({ end: { kind: 'limited' }, sent: 2 })
     expect(states).toEqual(['rejected', 'accepted', 'pending'])
-    const { end: endWithoutRows } = await runThree(store, { creates: [] }, { maxOrders: 0 })
+    const { end: endWithoutRows } = await runThreeRows(store, { creates: [] }, { maxOrders: 0 })
     expect(endWithoutRows).toEqual({ kind: 'limited' })
   })
 
   test('with `only`, just the row with that number is sent, and nothing if that row is not pending', async () => {
-    const { end, states, batch } = await runThree(store, { creates: [accept(idTwo)] }, { onlyRow: 2 })
+    const { end, states, batch } = await runThreeRows(store, { creates: [answer201(idTwo)] }, { onlyRow: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])
     const again = await sendPendingRows(createRunner(store).ports, batch.id, { ...noLimit, onlyRow: 2 })
@@ -67,14 +67,16 @@ describe('the rows in order', () => {
 
   test('a rejected row is reported with the message of the service, and the next one is sent', async () => {
     const refusal = clientError(400, 'recipient.email: is not accepted')
-    const { events, states } = await runThree(store, { creates: [refusal, accept(idTwo), refusal] })
+    const { events, states } = await runThreeRows(store, {
+      creates: [refusal, answer201(idTwo), refusal],
+    })
     expect(states).toEqual(['rejected', 'accepted', 'rejected'])
     expect(events[0]).toEqual(createRowEvent(1, 'rejected', 'recipient.email: is not accepted'))
   })
 
   test('a 403 for the key halts the run, and the row stays pending', async () => {
-    const { end, events, states, sent } = await runThree(store, {
-      creates: [accept(idOne), clientError(403, 'the role may not order')],
+    const { end, events, states, sent } = await runThreeRows(store, {
+      creates: [answer201(idOne), clientError(403, 'the role may not order')],
     })
     expect(end).toMatchObject({ kind: 'halted', error: { message: 'the role may not order' } })
     expect({ states, sent }).toEqual({ states: ['accepted', 'pending', 'pending'], sent: 2 })
@@ -91,12 +93,12 @@ describe('the rows in order', () => {
       recipient: personOf(`person${number}@example.com`),
     })
     const options = { allowDuplicate: false, waitBudgetMs: 0 }
-    const other = createRunner(store, { creates: [accept(), accept(idThree)] })
+    const other = createRunner(store, { creates: [answer201(), answer201(idThree)] })
     // The pending rows do not conflict with a single order of another package.
     for (const number of [1, 3])
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
     await store.waiting.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
-    const { ports, events } = createRunner(store, { creates: [accept(idOne), accept(idTwo)] })
+    const { ports, events } = createRunner(store, { creates: [answer201(idOne), answer201(idTwo)] })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])
     expect(events).toMatchObject([
@@ -110,7 +112,7 @@ describe('the rows in order', () => {
 
 describe('waiting', () => {
   test('after a 429 the run waits for the stated time and sends the same row again', async () => {
-    const { end, events, sleeps, states } = await runThree(store, {
+    const { end, events, sleeps, states } = await runThreeRows(store, {
       creates: [clientError(429, 'too many requests', '7'), ...allAccepted],
     })
     expect({ end, states }).toEqual({ end: { kind: 'done' }, states: Array(3).fill('accepted') })
@@ -135,7 +137,7 @@ describe('waiting', () => {
   })
 
   test('a row of which no byte was sent is sent again after a growing backoff', async () => {
-    const { events, sleeps, sent } = await runThree(store, {
+    const { events, sleeps, sent } = await runThreeRows(store, {
       creates: [unsentAnswer, unsentAnswer, ...allAccepted],
     })
     const waits = events.filter(({ name }) => name === 'waiting')
@@ -153,7 +155,7 @@ describe('waiting', () => {
 
   test('a wait for the quota is reported, and is not longer than the wait budget', async () => {
     const windows = [{ calls: 2, seconds: 60 }]
-    const { end, events, sleeps } = await runThree(store, { creates: allAccepted, windows })
+    const { end, events, sleeps } = await runThreeRows(store, { creates: allAccepted, windows })
     expect(end).toEqual({ kind: 'done' })
     const [waitMs = 0, ...more] = sleeps
     expect(waitMs).toBeGreaterThanOrEqual(60_000)
@@ -170,8 +172,8 @@ describe('waiting', () => {
 
 describe('an outcome that is unknown', () => {
   test('affects one row: nothing is sent until the health check succeeds, which is reported', async () => {
-    const { end, events, states } = await runThree(store, {
-      creates: [lostAnswer, accept(idTwo), lostAnswer],
+    const { end, events, states } = await runThreeRows(store, {
+      creates: [lostAnswer, answer201(idTwo), lostAnswer],
     })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['unknown', 'accepted', 'unknown'])
@@ -186,7 +188,7 @@ describe('an outcome that is unknown', () => {
   })
 
   test('of the last row to send is not followed by a health check', async () => {
-    const { end, events } = await runThree(store, { creates: [lostAnswer] }, { maxOrders: 1 })
+    const { end, events } = await runThreeRows(store, { creates: [lostAnswer] }, { maxOrders: 1 })
     expect({ end, events }).toEqual({
       end: { kind: 'limited' },
       events: [createRowEvent(1, 'unknown', 'the connection was cut')],
@@ -200,8 +202,8 @@ describe('an outcome that is unknown', () => {
       ping: () =>
         remainingFailures-- > 0 ? Promise.reject(down) : Promise.resolve({ status: 'ok', latency_ms: 1 }),
     }
-    const { end, events } = await runThree(store, {
-      creates: [lostAnswer, accept(idTwo), accept(idThree)],
+    const { end, events } = await runThreeRows(store, {
+      creates: [lostAnswer, answer201(idTwo), answer201(idThree)],
       api,
     })
     expect(end).toEqual({ kind: 'done' })
@@ -218,12 +220,12 @@ describe('an outcome that is unknown', () => {
     })
     const down = new UnavailableError('down', { retryAfter: 8 })
     const budget = { waitBudgetMs: 8000 + 10_000 }
-    const { end, sleeps } = await runThree(store, refusedOverrides(down), budget)
+    const { end, sleeps } = await runThreeRows(store, refusedOverrides(down), budget)
     expect({ end, sleeps }).toEqual({ end: { kind: 'halted', error: down }, sleeps: [8000, 10_000] })
     const refusal = new ForbiddenError('no longer a member')
     await store.close()
     store = await memoryStore()
-    expect(await runThree(store, refusedOverrides(refusal))).toMatchObject({
+    expect(await runThreeRows(store, refusedOverrides(refusal))).toMatchObject({
       end: { kind: 'halted', error: refusal },
       sleeps: [],
     })
@@ -231,7 +233,7 @@ describe('an outcome that is unknown', () => {
 
   test('from an earlier run leads to a health check first', async () => {
     const refusal = new ForbiddenError('no longer a member')
-    const { end, sent } = await runThree(
+    const { end, sent } = await runThreeRows(
       store,
       { api: { ping: () => Promise.reject(refusal) } },
       { afterUnknown: true },
@@ -240,7 +242,7 @@ describe('an outcome that is unknown', () => {
   })
 
   test('three times in succession halts the run', async () => {
-    const { end, states, sent } = await runThree(store, { creates: [lostAnswer, lostAnswer, lostAnswer] })
+    const { end, states, sent } = await runThreeRows(store, { creates: [lostAnswer, lostAnswer, lostAnswer] })
     expect(end).toMatchObject({ kind: 'halted', error: { code: 'outcome_unknown' } })
     expect({ states, sent }).toEqual({ states: Array(3).fill('unknown'), sent: 3 })
   })
@@ -248,10 +250,10 @@ describe('an outcome that is unknown', () => {
   test('with an id is resolved by reading the request', async () => {
     const recipient = personOf('person1@example.com')
     const read = requestOf({ package_id: 12, recipient }, 'RECEIVED', requestId)
-    const { end, events, states, api } = await runThree(store, {
+    const { end, events, states, api } = await runThreeRows(store, {
       creates: [
         serverError(500, { request_id: requestId }),
-        accept(idTwo),
+        answer201(idTwo),
         serverError(500, { request_id: idThree }),
       ],
       reads: { [requestId]: read, [idThree]: read },
@@ -269,7 +271,9 @@ describe('an outcome that is unknown', () => {
   })
 
   test('with the id of another order halts the run at once', async () => {
-    const { end, states } = await runThree(store, { creates: [accept(idOne), accept(idOne)] })
+    const { end, states } = await runThreeRows(store, {
+      creates: [answer201(idOne), answer201(idOne)],
+    })
     expect(end).toMatchObject({
       kind: 'halted',
       error: { message: expect.stringContaining('the order of row 1') as string },
@@ -283,7 +287,7 @@ describe('rows that would all be rejected', () => {
 
   test('halt the run if the schema has changed, with the number of rows that do not fit', async () => {
     const packageSchema = () => Promise.resolve(schemaOf({ consent: { method: ['string', true] } }, 12))
-    const { end, states } = await runThree(store, { creates: [missing], api: { packageSchema } })
+    const { end, states } = await runThreeRows(store, { creates: [missing], api: { packageSchema } })
     expect(end).toMatchObject({
       kind: 'halted',
       error: {
@@ -302,14 +306,17 @@ describe('rows that would all be rejected', () => {
       }),
     })
     const packageSchema = () => Promise.resolve(schemaOf({}, 12))
-    const { ports } = createRunner(store, { creates: [missing, accept(idTwo)], api: { packageSchema } })
+    const { ports } = createRunner(store, {
+      creates: [missing, answer201(idTwo)],
+      api: { packageSchema },
+    })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['rejected', 'accepted'])
   })
 
   test('halt the run if the package is gone, which is read from the list of packages', async () => {
     const listPackages = () => Promise.resolve([])
-    const { end, sent } = await runThree(store, {
+    const { end, sent } = await runThreeRows(store, {
       creates: [clientError(404, 'not found')],
       api: { listPackages },
     })
@@ -322,7 +329,7 @@ describe('rows that would all be rejected', () => {
 
   test('halt the run with the error if the reason cannot be read', async () => {
     const down = new UnavailableError('down')
-    const { end } = await runThree(store, {
+    const { end } = await runThreeRows(store, {
       creates: [clientError(404, 'not found')],
       api: { listPackages: () => Promise.reject(down) },
     })

@@ -69,8 +69,8 @@ interface Runner {
 }
 
 /** Returns the services of a run, with a real store and a scripted service whose health check succeeds. */
-export function createRunner(store: Store, world: RunOverrides = {}): Runner {
-  const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
+export function createRunner(store: Store, overrides: RunOverrides = {}): Runner {
+  const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = overrides
   const ordering = scriptedOrdering(
     { ledger: { ...bindLedger(store.ledger), ...ledger }, batches: store.batches },
     script,
@@ -83,7 +83,7 @@ export function createRunner(store: Store, world: RunOverrides = {}): Runner {
   Object.assign(api, {
     ping: () => Promise.resolve({ status: 'ok', latency_ms: 1 }),
     listUsers: () => Promise.resolve([owner]),
-    ...world.api,
+    ...overrides.api,
   } satisfies Partial<Api>)
   const events: RunEvent[] = []
   const batchEvents: BatchEvent[] = []
@@ -136,12 +136,12 @@ export async function addBatch(
 }
 
 /** Adds a batch of three rows and sends them. */
-export async function runThree(store: Store, world: RunOverrides, limits: Partial<RunLimits> = {}) {
+export async function runThreeRows(store: Store, overrides: RunOverrides, limits: Partial<RunLimits> = {}) {
   const batch = await addBatch(store)
-  const { ports, api, clock, events } = createRunner(store, world)
+  const { ports, api, clock, events } = createRunner(store, overrides)
   const end = await sendPendingRows(ports, batch.id, { ...noLimit, ...limits }).catch((error: unknown) => ({
     thrown: error,
   }))
   const states = await statesOf(store, batch.id)
-  return { end, events, states, sent: api.sent.length, sleeps: clock.sleeps, batch, api }
+  return { end, events, states, sent: api.sentBodies.length, sleeps: clock.sleeps, batch, api }
 }

@@ -7,11 +7,16 @@ import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import { requireSameOrganisation } from '../../../src/usecases/batch/same-organisation.ts'
 
 interface Organisation {
+  /** The request ids of the accepted rows; undefined for a lost id. */
   accepted?: (string | undefined)[]
+  /** The e-mail of the user who started the batch. */
   userEmail?: string
+  /** The e-mails of the users of the key, or the error of reading them. */
   users?: string[] | Error
+  /** The errors of reads, by request id; other requests can be read. */
   reads?: Record<string, Error>
   signal?: AbortSignal
+  /** The answer to the question whether the starter has left; undefined if no question can be asked. */
   confirm?: boolean
 }
 

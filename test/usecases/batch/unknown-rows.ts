@@ -90,7 +90,7 @@ export const packagesOf = (...all: Partial<Package>[]) => ({
 export const packages = packagesOf({})
 
 /** Writes a people file with `count` rows, and returns the properties of a batch from it. */
-export function peopleFile(
+export function writePeopleFile(
   folder: string,
   count = 1,
 ): Required<Pick<NewFileBatch, 'path' | 'sha256' | 'resultsFile'>> {

@@ -8,20 +8,21 @@ export const windows = [
   { calls: 60, seconds: 60 },
   { calls: 1000, seconds: 3600 },
 ]
-export const processes = 8
+export const processCount = 8
 
 export interface HourOptions {
   seed: number
   /** The sandbox's rule for where a window starts. */
-  start: 'first-call' | 'clock'
+  windowStart: 'first-call' | 'clock'
   /** Calls a minute that another program makes with the key; the store does not count them. */
-  strangers?: number
+  otherCallsPerMinute?: number
 }
 
 export interface Tally {
+  /** Number of calls that the service answered without a 429. */
   answered: number
-  /** The end of the window that each 429 reported, wall time in ms. */
-  refused: number[]
+  /** For each 429 the end of the window, computed from its Retry-After; wall time in ms. */
+  refusedWindowEnds: number[]
 }
 
 /**
@@ -30,45 +31,45 @@ export interface Tally {
  */
 export async function simulateHour({
   seed,
-  start,
-  strangers: otherCallsPerMinute = 0,
+  windowStart,
+  otherCallsPerMinute = 0,
 }: HourOptions): Promise<Tally> {
   const random = seeded(seed)
   const clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9) + Math.floor(random() * 3_600_000) })
-  const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': start } })
+  const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': windowStart } })
   const { apiKey, userEmail } = sandbox.credentials
   const headers = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
   const call = async (): Promise<Response> =>
     sandbox.fetch(new Request('http://127.0.0.1/v1/users', { headers }))
-  const tally: Tally = { answered: 0, refused: [] }
+  const tally: Tally = { answered: 0, refusedWindowEnds: [] }
   const home = scratch(5000)
   const end = clock.now() + 3_600_000
   const loop = async (): Promise<void> => {
     const { quota } = await home.store()
     const account = quota.account('http://127.0.0.1', apiKey)
-    const pace = createGovernor({ quota, account, windows, clock })
+    const governor = createGovernor({ quota, account, windows, clock })
     while (clock.now() < end && tally.answered < 1000) {
-      await pace.claim('create')
+      await governor.claim('create')
       await clock.sleep(20 + random() * 400)
       const answer = await call()
       if (answer.status === 429) {
         const seconds = Number(answer.headers.get('Retry-After'))
-        tally.refused.push(clock.now() + seconds * 1000)
-        await pace.throttled(seconds)
+        tally.refusedWindowEnds.push(clock.now() + seconds * 1000)
+        await governor.throttled(seconds)
       } else {
         tally.answered += 1
       }
       await clock.sleep(random() * 100)
     }
   }
-  const others = async (): Promise<void> => {
+  const callAsOtherProgram = async (): Promise<void> => {
     while (clock.now() < end && tally.answered < 1000) {
       await clock.sleep(60_000 / otherCallsPerMinute)
       await call()
     }
   }
-  const loops = Array.from({ length: processes }, loop)
-  if (otherCallsPerMinute > 0) loops.push(others())
+  const loops = Array.from({ length: processCount }, loop)
+  if (otherCallsPerMinute > 0) loops.push(callAsOtherProgram())
   const all = { over: false }
   void Promise.all(loops).then(() => (all.over = true))
   while (!all.over) {
@@ -82,9 +83,9 @@ export async function simulateHour({
 }
 
 /** Returns the number of 429s of each window, in the order of the windows. */
-export function countRefusedByWindow({ refused }: Tally): number[] {
+export function countRefusedByWindow({ refusedWindowEnds }: Tally): number[] {
   const ends: { end: number; count: number }[] = []
-  for (const end of refused) {
+  for (const end of refusedWindowEnds) {
     const known = ends.find((each) => Math.abs(each.end - end) <= 2000)
     if (known === undefined) ends.push({ end, count: 1 })
     else known.count += 1

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { sampleOf } from '../../harness/share.ts'
-import { simulateHour, processes, countRefusedByWindow } from './hour.ts'
+import { simulateHour, processCount, countRefusedByWindow } from './hour.ts'
 
 const seeds = Array.from({ length: 12 }, (_, at) => at + 1)
 const windowStartFor = (seed: number): 'clock' | 'first-call' => (seed % 2 === 0 ? 'clock' : 'first-call')
@@ -10,9 +10,9 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
   test.each(sampleOf(seeds, 4))(
     'seed %i: at least 97% of the hour’s quota is used, nothing is refused',
     async (seed) => {
-      const tally = await simulateHour({ seed, start: windowStartFor(seed) })
+      const tally = await simulateHour({ seed, windowStart: windowStartFor(seed) })
       expect(tally.answered, `seed ${seed}`).toBeGreaterThanOrEqual(970)
-      expect(tally.refused, `seed ${seed}`).toEqual([])
+      expect(tally.refusedWindowEnds, `seed ${seed}`).toEqual([])
     },
   )
 
@@ -21,10 +21,10 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
     // An hour of a virtual clock, on a machine that is busy with other tests.
     { timeout: 120_000 },
     async (seed) => {
-      const tally = await simulateHour({ seed, start: windowStartFor(seed), strangers: 30 })
+      const tally = await simulateHour({ seed, windowStart: windowStartFor(seed), otherCallsPerMinute: 30 })
       const [first = 0, ...later] = countRefusedByWindow(tally)
       // No process knows of the other calls yet, so up to one call of each process may be in transit.
-      expect(first, `seed ${seed}`).toBeLessThanOrEqual(processes)
+      expect(first, `seed ${seed}`).toBeLessThanOrEqual(processCount)
       expect(Math.max(0, ...later), `seed ${seed}: ${later.join(' ')}`).toBeLessThanOrEqual(1)
     },
   )

@@ -54,7 +54,8 @@ export function serverError(
   return createAnswer(status, { data, status_message: 'server_error', message })
 }
 
-export function accept(id = requestId): Answered {
+/** Returns the answer 201, by which the service accepts an order. */
+export function answer201(id = requestId): Answered {
   const data = { request_id: id, status: 'RECEIVED' }
   return createAnswer(201, { data, status_message: 'ok', message: '' })
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { clientError, lostAnswer, order, orderFor, requestId, accept, unsentAnswer } from './answers.ts'
+import { clientError, lostAnswer, order, orderFor, requestId, answer201, unsentAnswer } from './answers.ts'
 import { memoryStore, createRunner } from '../batch/runner.ts'
 import type { RequestBody } from '../../../src/contract/request.ts'
 import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
@@ -15,11 +15,11 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type World = NonNullable<Parameters<typeof createRunner>[1]>
+type RunOverrides = NonNullable<Parameters<typeof createRunner>[1]>
 type Options = Partial<Parameters<typeof createRequest>[2]>
 
-async function runOrder(body: RequestBody, world: World = {}, options: Options = {}) {
-  const runner = createRunner(store, world)
+async function runOrder(body: RequestBody, overrides: RunOverrides = {}, options: Options = {}) {
+  const runner = createRunner(store, overrides)
   const done = await createRequest(runner.ports, body, {
     allowDuplicate: false,
     waitBudgetMs: 120_000,
@@ -47,12 +47,12 @@ describe('a similar person was ordered', () => {
     return { asked, onSimilar }
   }
 
-  beforeEach(() => runOrder(order, { creates: [accept(idOf(1))] }))
+  beforeEach(() => runOrder(order, { creates: [answer201(idOf(1))] }))
 
   test('an answer of no orders nothing and stores nothing', async () => {
     const { asked, onSimilar } = answerWith(false)
     const { done, api } = await runOrder(orderForName('Anna'), {}, { onSimilar })
-    expect({ done, sent: api.sent, asked }).toMatchObject({
+    expect({ done, sent: api.sentBodies, asked }).toMatchObject({
       done: { thrown: { code: 'duplicate' } },
       sent: [],
       asked: ['similar Ana'],
@@ -63,32 +63,41 @@ describe('a similar person was ordered', () => {
   test('an answer of yes is needed for each similar person', async () => {
     const { asked, onSimilar } = answerWith(true)
     expect(
-      (await runOrder(orderForName('Anna'), { creates: [accept(idOf(2))] }, { onSimilar })).done,
+      (await runOrder(orderForName('Anna'), { creates: [answer201(idOf(2))] }, { onSimilar })).done,
     ).toMatchObject({
       requestId: idOf(2),
     })
     const both = answerWith(true, true)
-    const third = await runOrder(orderForName('Ann'), { creates: [accept(idOf(3))] }, both)
+    const third = await runOrder(orderForName('Ann'), { creates: [answer201(idOf(3))] }, both)
     expect(third.done).toMatchObject({ requestId: idOf(3) })
     expect([asked, both.asked.toSorted()]).toEqual([['similar Ana'], ['similar Ana', 'similar Anna']])
     const half = answerWith(true, false)
     const { done, api } = await runOrder(orderForName('Anni'), {}, half)
-    expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
+    expect({ done, sent: api.sentBodies }).toMatchObject({
+      done: { thrown: { code: 'duplicate' } },
+      sent: [],
+    })
   })
 
   test('without a question the order is refused', async () => {
     const { done, api } = await runOrder(orderForName('Anna'))
-    expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
+    expect({ done, sent: api.sentBodies }).toMatchObject({
+      done: { thrown: { code: 'duplicate' } },
+      sent: [],
+    })
   })
 
   test('the same person is refused, and no question is asked', async () => {
     const { done, api } = await runOrder(order, {}, answerWith())
-    expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
+    expect({ done, sent: api.sentBodies }).toMatchObject({
+      done: { thrown: { code: 'duplicate' } },
+      sent: [],
+    })
   })
 })
 
 test('a conflict found after the order was added is reported, and the order is cancelled', async () => {
-  await runOrder({ ...order, package_id: 13 }, { creates: [accept(idOf(1))] })
+  await runOrder({ ...order, package_id: 13 }, { creates: [answer201(idOf(1))] })
   const { done, api } = await runOrder(order, {
     ledger: {
       async beginInQuota(...given) {
@@ -97,14 +106,14 @@ test('a conflict found after the order was added is reported, and the order is c
       },
     },
   })
-  expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
+  expect({ done, sent: api.sentBodies }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
   expect(await readStates()).toEqual(['accepted', 'cancelled'])
 })
 
 test('an order that another process changed is an internal error', async () => {
   const nothing = { waitMs: 0, attempt: undefined, conflict: undefined }
   const { done, api } = await runOrder(order, { ledger: { beginInQuota: () => Promise.resolve(nothing) } })
-  expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: [] })
+  expect({ done, sent: api.sentBodies }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: [] })
 })
 
 describe('the quota', () => {
@@ -112,11 +121,11 @@ describe('the quota', () => {
 
   /** One call was made within the last minute. */
   const useUpQuota = async () =>
-    runOrder(orderFor('first@example.com'), { creates: [accept(idOf(1))], windows })
+    runOrder(orderFor('first@example.com'), { creates: [answer201(idOf(1))], windows })
 
   test('is waited for, and the wait is reported in seconds', async () => {
     await useUpQuota()
-    const { done, events, clock } = await runOrder(order, { creates: [accept(idOf(2))], windows })
+    const { done, events, clock } = await runOrder(order, { creates: [answer201(idOf(2))], windows })
     expect(done).toMatchObject({ requestId: idOf(2) })
     const [waitMs = 0] = clock.sleeps
     expect(waitMs).toBeGreaterThanOrEqual(60_000)
@@ -126,7 +135,7 @@ describe('the quota', () => {
   test('is not waited for longer than the wait budget; nothing is sent, and the order is cancelled', async () => {
     await useUpQuota()
     const { done, api, clock } = await runOrder(order, { windows }, { waitBudgetMs: 59_999 })
-    expect({ done, sent: api.sent, sleeps: clock.sleeps }).toMatchObject({
+    expect({ done, sent: api.sentBodies, sleeps: clock.sleeps }).toMatchObject({
       done: { thrown: { code: 'throttled' } },
       sent: [],
       sleeps: [],
@@ -136,13 +145,20 @@ describe('the quota', () => {
 
   test('is waited for if the wait is exactly the wait budget', async () => {
     await useUpQuota()
-    const { clock } = await runOrder(orderFor('second@example.com'), { windows, creates: [accept(idOf(2))] })
+    const { clock } = await runOrder(orderFor('second@example.com'), {
+      windows,
+      creates: [answer201(idOf(2))],
+    })
     const [waitMs = 0] = clock.sleeps
     const fresh = await memoryStore()
     await store.close()
     store = fresh
     await useUpQuota()
-    const { done } = await runOrder(order, { windows, creates: [accept(idOf(3))] }, { waitBudgetMs: waitMs })
+    const { done } = await runOrder(
+      order,
+      { windows, creates: [answer201(idOf(3))] },
+      { waitBudgetMs: waitMs },
+    )
     expect(done).toMatchObject({ requestId: idOf(3) })
   })
 
@@ -151,7 +167,7 @@ describe('the quota', () => {
     const stop = new AbortController()
     const onEvent = ({ name }: { name: string }) => name === 'paced' && stop.abort()
     const { done, api } = await runOrder(order, { windows, signal: stop.signal, onEvent })
-    expect({ done, sent: api.sent }).toMatchObject({
+    expect({ done, sent: api.sentBodies }).toMatchObject({
       done: { thrown: { code: 'interrupted', message: 'interrupted; nothing was ordered' } },
       sent: [],
     })
@@ -159,13 +175,15 @@ describe('the quota', () => {
   })
 
   test('is changed by a 429 for all processes with the key, and not by a connection that was not established', async () => {
-    const throttled = await runOrder(order, { creates: [clientError(429, 'too many', '7'), accept(idOf(2))] })
+    const throttled = await runOrder(order, {
+      creates: [clientError(429, 'too many', '7'), answer201(idOf(2))],
+    })
     expect(throttled.clock.sleeps[0]).toBe(7000)
     const { notBefore } = await throttled.ports.governor.status()
     expect(notBefore).toBeGreaterThanOrEqual(throttled.clock.now())
     await store.close()
     store = await memoryStore()
-    const away = await runOrder(order, { creates: [unsentAnswer, accept(idOf(2))] })
+    const away = await runOrder(order, { creates: [unsentAnswer, answer201(idOf(2))] })
     expect((await away.ports.governor.status()).notBefore).toBe(0)
   })
 })
@@ -178,7 +196,7 @@ test('the error of an unknown outcome names its row, and the same order is refus
     thrown: { code: 'outcome_unknown', hint, order: { batchId: row?.batchId, row: 1 } },
   })
   const again = await runOrder(order, {}, { allowDuplicate: true })
-  expect({ done: again.done, sent: again.api.sent }).toMatchObject({
+  expect({ done: again.done, sent: again.api.sentBodies }).toMatchObject({
     done: { thrown: { code: 'duplicate' } },
     sent: [],
   })

@@ -4,24 +4,24 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
-import { order, requestId, accept } from './answers.ts'
+import { order, requestId, answer201 } from './answers.ts'
 import { catchOrderError, scriptedOrdering, createOptions } from './scripted-ordering.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
-/** A clock that releases a lock after it has slept for `leftMs`. */
+/** A clock that releases a lock after it has slept for `remainingMs`. */
 class ReleasingClock extends ManualClock {
   readonly #release: () => void
-  #leftMs: number
+  #remainingMs: number
 
-  constructor(leftMs: number, release: () => void) {
+  constructor(remainingMs: number, release: () => void) {
     super({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
-    this.#leftMs = leftMs
+    this.#remainingMs = remainingMs
     this.#release = release
   }
 
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     await super.sleep(ms, signal)
-    if (this.#leftMs > 0 && (this.#leftMs -= ms) <= 0) this.#release()
+    if (this.#remainingMs > 0 && (this.#remainingMs -= ms) <= 0) this.#release()
   }
 }
 
@@ -35,7 +35,7 @@ async function createBusyOrdering(lockWaitMs: number) {
   const clock = new ReleasingClock(lockWaitMs, () => other.exec('ROLLBACK'))
   const lockAndAccept = () => {
     other.exec('BEGIN IMMEDIATE')
-    return Promise.resolve(accept())
+    return Promise.resolve(answer201())
   }
   return { ledger: store.ledger, parts: scriptedOrdering(store, { creates: [lockAndAccept] }, { clock }) }
 }

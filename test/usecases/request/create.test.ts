@@ -6,7 +6,7 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
-import { clientError, lostAnswer, order, requestId, accept, unsentAnswer } from './answers.ts'
+import { clientError, lostAnswer, order, requestId, answer201, unsentAnswer } from './answers.ts'
 import type { Script } from './scripted-api.ts'
 import {
   halfPastNine,
@@ -33,7 +33,7 @@ const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({
 const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
 test('an accepted order is recorded with its request id', async () => {
-  const parts = createOrdering({ creates: [accept()] })
+  const parts = createOrdering({ creates: [answer201()] })
   const created = await createRequest(parts, order, createOptions)
   expect(created).toEqual({
     requestId,
@@ -41,7 +41,7 @@ test('an accepted order is recorded with its request id', async () => {
     batchId: expect.any(String) as string,
     interruption: undefined,
   })
-  expect(parts.api.sent).toEqual([JSON.stringify(order)])
+  expect(parts.api.sentBodies).toEqual([JSON.stringify(order)])
   expect(await ledger.list({})).toMatchObject([
     {
       state: 'accepted',
@@ -59,7 +59,7 @@ test('another process reads the state "sending" before the first byte is sent', 
   const readDuringCall: string[] = []
   const readStore = async () => {
     readDuringCall.push(...(await other.list({})).map(({ state }) => state))
-    return accept()
+    return answer201()
   }
   await createRequest(createOrdering({ creates: [readStore] }), order, createOptions)
   expect(readDuringCall).toEqual(['sending'])
@@ -67,7 +67,7 @@ test('another process reads the state "sending" before the first byte is sent', 
 
 describe('the same order twice', () => {
   test('is refused with the matching request, its time and a hint', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
     const orderInCapitals = {
       ...order,
       recipient: { ...order.recipient, first_name: ' ANA ', phone: '+61 400-000-001' },
@@ -81,19 +81,19 @@ describe('the same order twice', () => {
         `request ${requestId}, on 2026-11-21 09:30 +00:00, last seen RECEIVED when it was ordered`,
       ...hintMatching(/--allow-duplicate.* refcheck request get /),
     })
-    expect(parts.api.sent).toEqual([])
+    expect(parts.api.sentBodies).toEqual([])
   })
 
   test('is ordered once more with allowDuplicate', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
     const second = '00000000-0000-4000-8000-000000000002'
     const options = { ...createOptions, allowDuplicate: true }
-    const created = await createRequest(createOrdering({ creates: [accept(second)] }), order, options)
+    const created = await createRequest(createOrdering({ creates: [answer201(second)] }), order, options)
     expect(created.requestId).toBe(second)
   })
 
   test('with other additional information is the same order', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
     const orderWithMoreInformation = {
       ...order,
       additional_information: [{ code: 'reference', fields: { role: 'nurse' } }],
@@ -104,10 +104,13 @@ describe('the same order twice', () => {
   })
 
   test('for another package, or on another service, is another order', async () => {
-    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
-    const second = accept('00000000-0000-4000-8000-000000000002')
+    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+    const second = answer201('00000000-0000-4000-8000-000000000002')
     await createRequest(createOrdering({ creates: [second] }), { ...order, package_id: 13 }, createOptions)
-    const orderingAtOtherService = createOrdering({ baseUrl: 'https://service.example', creates: [accept()] })
+    const orderingAtOtherService = createOrdering({
+      baseUrl: 'https://service.example',
+      creates: [answer201()],
+    })
     await createRequest(orderingAtOtherService, order, createOptions)
     expect(await readStates()).toEqual(['accepted', 'accepted', 'accepted'])
   })
@@ -124,7 +127,7 @@ describe('the same order twice', () => {
           /may have been ordered.*--allow-duplicate does not override this.*refcheck batch reconcile [0-9a-f-]{36}$/,
         ),
       })
-      expect(parts.api.sent).toEqual([])
+      expect(parts.api.sentBodies).toEqual([])
     },
   )
 
@@ -133,7 +136,7 @@ describe('the same order twice', () => {
     const meanwhile = async () => {
       for (const allowDuplicate of [false, true])
         errors.push(await catchOrderError(createOrdering({}), { allowDuplicate }))
-      return accept()
+      return answer201()
     }
     await createRequest(createOrdering({ creates: [meanwhile] }), order, createOptions)
     const duplicateError = {
@@ -146,7 +149,9 @@ describe('the same order twice', () => {
 
   test('while the first waits out a 429 is refused', async () => {
     const errors: unknown[] = []
-    const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', '5'), accept()] })
+    const parts = createOrdering({
+      creates: [clientError(429, 'rate limit exceeded', '5'), answer201()],
+    })
     const { clock } = parts
     const sleep = clock.sleep.bind(clock)
     clock.sleep = async (ms) => {
@@ -167,7 +172,7 @@ describe('refused by the service', () => {
   ])('a rejected body has its own error, and a corrected order can be sent', async (answer, error) => {
     expect(await catchOrderError(createOrdering({ creates: [answer] }))).toMatchObject(error)
     expect(await readStates()).toEqual(['rejected'])
-    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
     expect(await readStates()).toEqual(['rejected', 'accepted'])
   })
 
@@ -180,15 +185,17 @@ describe('refused by the service', () => {
       const parts = createOrdering({ creates: [answer] })
       expect(await catchOrderError(parts)).toMatchObject({ code })
       expect(await readStates()).toEqual(['cancelled'])
-      parts.api.expectDone()
-      await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+      parts.api.expectAllAnswersUsed()
+      await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
     },
   )
 })
 
 describe('a call that created nothing is repeated as a new attempt', () => {
   test('after the Retry-After of a 429', async () => {
-    const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', '17'), accept()] })
+    const parts = createOrdering({
+      creates: [clientError(429, 'rate limit exceeded', '17'), answer201()],
+    })
     await createRequest(parts, order, createOptions)
     expect(parts.clock.sleeps).toEqual([17_000])
     expect(parts.events).toEqual([
@@ -199,13 +206,15 @@ describe('a call that created nothing is repeated as a new attempt', () => {
   })
 
   test('after a minute if the Retry-After of a 429 is invalid, which is reported', async () => {
-    const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', 'soon'), accept()] })
+    const parts = createOrdering({
+      creates: [clientError(429, 'rate limit exceeded', 'soon'), answer201()],
+    })
     await createRequest(parts, order, createOptions)
     expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, understood: false })
   })
 
   test('after growing pauses if the connection is not established', async () => {
-    const parts = createOrdering({ creates: [unsentAnswer, unsentAnswer, unsentAnswer, accept()] })
+    const parts = createOrdering({ creates: [unsentAnswer, unsentAnswer, unsentAnswer, answer201()] })
     await createRequest(parts, order, createOptions)
     expect(parts.clock.sleeps).toEqual([375, 750, 1500])
     expect(parts.events[0]).toMatchObject({
@@ -213,7 +222,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
       cause: 'unreachable',
       reason: 'connection refused',
     })
-    parts.api.expectDone()
+    parts.api.expectAllAnswersUsed()
   })
 
   test('but not if the wait exceeds the budget: the order is cancelled and can be sent later', async () => {
@@ -226,7 +235,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     })
     expect(parts.clock.sleeps).toEqual([])
     expect(await readStates()).toEqual(['cancelled'])
-    await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
   })
 
   test('until all waits together exceed the budget', async () => {
@@ -282,11 +291,11 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
       const suspendingLedger = suspendAfterClaims(() => advanceOneClock(clock, 5_001, which))
       const parts = scriptedOrdering(
         { ledger: suspendingLedger, batches: store.batches },
-        { creates: [accept()] },
+        { creates: [answer201()] },
         { clock },
       )
       await createRequest(parts, order, createOptions)
-      expect(parts.api.sent).toHaveLength(1)
+      expect(parts.api.sentBodies).toHaveLength(1)
       expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
     },
   )
@@ -300,7 +309,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
     await createRequest(
       scriptedOrdering(
         { ledger: suspendAfterClaims(setBack), batches: store.batches },
-        { creates: [accept()] },
+        { creates: [answer201()] },
         { clock },
       ),
       order,
@@ -317,12 +326,12 @@ test('an order that another process changed is not sent and not repeated', async
   }
   const parts = createOrdering({}, changed)
   expect(await catchOrderError(parts)).toMatchObject({ code: 'internal' })
-  expect({ sent: parts.api.sent, sleeps: parts.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
+  expect({ sent: parts.api.sentBodies, sleeps: parts.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
 })
 
 test('a store in memory can order only from a loopback service', async () => {
   const memory = await home.store(':memory:')
-  const local = scriptedOrdering(memory, { creates: [accept()] })
+  const local = scriptedOrdering(memory, { creates: [answer201()] })
   await createRequest(local, order, createOptions)
   const real = scriptedOrdering(memory, { baseUrl: 'https://service.example' })
   expect(await catchOrderError(real)).toMatchObject({
@@ -330,5 +339,5 @@ test('a store in memory can order only from a loopback service', async () => {
     message: expect.stringMatching(/in memory/) as string,
     ...hintMatching(/REFCHECK_STORE/),
   })
-  expect(real.api.sent).toEqual([])
+  expect(real.api.sentBodies).toEqual([])
 })

@@ -13,7 +13,7 @@ import {
   requestId,
   requestOf,
   serverError,
-  accept,
+  answer201,
   unsentAnswer,
 } from './answers.ts'
 import type { Script } from './scripted-api.ts'
@@ -60,13 +60,13 @@ test('Ctrl-C while the store is read sends nothing, and the same order can be se
   }
   const parts = { ...createOrdering({}), ledger: interruptingLedger }
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
-  expect(parts.api.sent).toEqual([])
+  expect(parts.api.sentBodies).toEqual([])
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
 test('Ctrl-C during the call waits for the answer, and an accepted order is reported with the interruption', async () => {
   const created = await createRequest(
-    createOrdering({ creates: [interruptAndAnswer(accept())] }),
+    createOrdering({ creates: [interruptAndAnswer(answer201())] }),
     order,
     options,
   )
@@ -99,7 +99,7 @@ test.each([
       message: `interrupted; ${outcomeText}`,
     })
     expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
-    parts.api.expectDone()
+    parts.api.expectAllAnswersUsed()
   },
 )
 

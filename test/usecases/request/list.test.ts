@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { clientError, lostAnswer, orderFor, requestOf, accept } from './answers.ts'
+import { clientError, lostAnswer, orderFor, requestOf, answer201 } from './answers.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import { type Script, scriptedApi } from './scripted-api.ts'
 import { halfPastNine, scriptedOrdering } from './scripted-ordering.ts'
@@ -29,10 +29,10 @@ const createId = (n: number): string => `00000000-0000-4000-8000-00000000000${n}
 
 async function addOrder(
   email: string,
-  answer: Parameters<typeof accept>[0] | object,
+  answer: Parameters<typeof answer201>[0] | object,
   baseUrl?: string,
 ): Promise<string> {
-  const creates = [typeof answer === 'string' ? accept(answer) : answer] as NonNullable<Script['creates']>
+  const creates = [typeof answer === 'string' ? answer201(answer) : answer] as NonNullable<Script['creates']>
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
   const parts = scriptedOrdering(store, { creates, ...(baseUrl !== undefined && { baseUrl }) }, { clock })
   const batchId = await createRequest(parts, orderFor(email), options).then(
@@ -79,7 +79,7 @@ test('an order in flight whose process died is listed as unknown', async () => {
   const failingLedger = { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) }
   const parts = scriptedOrdering(
     { ledger: failingLedger, batches: store.batches },
-    { creates: [accept()] },
+    { creates: [answer201()] },
     { clock },
   )
   const options = { allowDuplicate: false, waitBudgetMs: 0 }

@@ -14,10 +14,10 @@ export interface Script {
 
 export interface ScriptedApi extends Api {
   /** The bodies that were sent, as text. */
-  readonly sent: string[]
+  readonly sentBodies: string[]
   readonly readIds: string[]
   /** Fails if answers of the script were not used. */
-  expectDone(): void
+  expectAllAnswersUsed(): void
 }
 
 /** Returns an API that gives the scripted answers and fails for any other call. */
@@ -33,7 +33,7 @@ export function scriptedApi({
   return {
     baseUrl,
     userEmail: 'owner@example.com',
-    sent,
+    sentBodies: sent,
     readIds,
     async createRequest(body) {
       sent.push(new TextDecoder().decode(body))
@@ -47,7 +47,7 @@ export function scriptedApi({
       if (read === undefined) return rejectCall(`getRequest ${id}`)()
       return read instanceof Error ? Promise.reject(read) : Promise.resolve(read)
     },
-    expectDone: () => expect(remainingCreates).toEqual([]),
+    expectAllAnswersUsed: () => expect(remainingCreates).toEqual([]),
     clockDifferenceMs: () => undefined,
     ping: rejectCall('ping'),
     listPackages: rejectCall('listPackages'),

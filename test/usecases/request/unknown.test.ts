@@ -15,7 +15,7 @@ import {
   requestId,
   requestOf,
   serverError,
-  accept,
+  answer201,
 } from './answers.ts'
 import type { Script } from './scripted-api.ts'
 import {
@@ -36,8 +36,8 @@ beforeEach(async () => {
 })
 afterEach(() => home.end())
 
-const createOrdering = (script: Script, over = ledger): ScriptedOrdering =>
-  scriptedOrdering({ ledger: over, batches: store.batches }, script)
+const createOrdering = (script: Script, usedLedger = ledger): ScriptedOrdering =>
+  scriptedOrdering({ ledger: usedLedger, batches: store.batches }, script)
 const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
@@ -58,7 +58,7 @@ describe('an outcome that is unknown', () => {
       ) as string,
       ...hintMatching(/may have been ordered.*refcheck batch reconcile/),
     })
-    expect(parts.api.sent).toHaveLength(1)
+    expect(parts.api.sentBodies).toHaveLength(1)
     expect(await readStates()).toEqual(['unknown'])
   })
 
@@ -109,7 +109,7 @@ describe('an outcome that is unknown', () => {
     })
 
     test('the id of another order is no evidence', async () => {
-      await createRequest(createOrdering({ creates: [accept()] }), order, createOptions)
+      await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
       const reads = { [requestId]: requestOf(order) }
       const parts = createOrdering({ creates: [answerWithId], reads })
       expect(await catchOrderError(parts, { allowDuplicate: true })).toMatchObject({
@@ -138,7 +138,7 @@ test('an order in flight whose process died becomes unknown and is reported', as
   )
   await catchOrderError(failingOrdering)
   expect(await readStates()).toEqual(['sending'])
-  const parts = createOrdering({ creates: [accept()] })
+  const parts = createOrdering({ creates: [answer201()] })
   await createRequest(parts, orderFor('b@example.com'), createOptions)
   expect(parts.events).toMatchObject([{ name: 'recovered', submissions: [{ recipient: order.recipient }] }])
   expect(await readStates()).toEqual(['unknown', 'accepted'])
@@ -149,7 +149,10 @@ describe('a store that fails to record', () => {
   const createFailingLedger = (): Ledger => ({ ...bindLedger(ledger), move: () => Promise.reject(disk) })
 
   test.each([
-    [accept(), new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`)],
+    [
+      answer201(),
+      new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`),
+    ],
     [lostAnswer, /may or may not have been accepted \(the connection was cut\), but this could not/],
     [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
   ])('an outcome: the error says what the outcome was (%#)', async (answer, message) => {
@@ -164,7 +167,7 @@ describe('a store that fails to record', () => {
   test('the attempt sends nothing', async () => {
     const parts = createOrdering({}, { ...bindLedger(ledger), beginInQuota: () => Promise.reject(disk) })
     expect(await catchOrderError(parts)).toBe(disk)
-    expect(parts.api.sent).toEqual([])
+    expect(parts.api.sentBodies).toEqual([])
   })
 })
 
@@ -174,7 +177,7 @@ test('an answer is recorded even if another process has made the row unknown', a
     const [row] = await other.list({})
     if (row === undefined) throw new Error('no row')
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
-    return accept()
+    return answer201()
   }
   await createRequest(createOrdering({ creates: [recordUnknownAndAnswer] }), order, createOptions)
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
@@ -190,7 +193,7 @@ test.each(['dropped', 'pending'] as const)(
       await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
       const decision = { by: 'a@example.com', why: 'decided' }
       await other.move({ ...row, state: 'unknown' }, { to, at: 2, reason: 'decided', decision })
-      return accept()
+      return answer201()
     }
     const created = await createRequest(
       createOrdering({ creates: [recordUnknownAndAnswer] }),

@@ -57,14 +57,14 @@ test.each([
   await using service = await startService()
   using home = openHome()
   await home.add('work', service.baseUrl, otherKey)
-  const before = home.files()
+  const before = home.readFiles()
   const failure: unknown = await login(createInput(service, home, invalidValues)).catch(
     (error: unknown) => error,
   )
   expect(failure).toMatchObject({ code })
   expect(String(failure)).not.toContain(key.slice(1))
   expect(service.calls).toHaveLength(calls)
-  expect(home.files()).toEqual(before)
+  expect(home.readFiles()).toEqual(before)
 })
 
 test('the error for an unknown user has no names of others, but the command that lists them', async () => {
@@ -87,7 +87,7 @@ test('a login to a service that does not answer fails as unavailable and saves n
   await service[Symbol.asyncDispose]()
   await using other = await startService()
   await expect(login({ ...settings, connect: other.connect })).rejects.toMatchObject({ code: 'unavailable' })
-  expect(home.files()).toEqual([null, null])
+  expect(home.readFiles()).toEqual([null, null])
 })
 
 test('a damaged settings file is reported before anything is sent', async () => {
@@ -97,7 +97,7 @@ test('a damaged settings file is reported before anything is sent', async () => 
   writeFileSync(home.settings.path, '{', { mode: 0o600 })
   await expect(login(createInput(service, home))).rejects.toMatchObject({ code: 'io' })
   expect(service.calls).toEqual([])
-  expect(home.files()).toEqual(['{', null])
+  expect(home.readFiles()).toEqual(['{', null])
 })
 
 test('if a profile cannot be saved, its key is not stored', async () => {

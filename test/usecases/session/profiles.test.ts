@@ -83,7 +83,7 @@ test('logging out removes the profile, its key and its webhook secret', async ()
     removed: ['api-key', 'webhook-secret'],
     left_in_keychain: [],
   })
-  expect(home.files().join('\n')).not.toMatch(/"work"|pQRS|hush/)
+  expect(home.readFiles().join('\n')).not.toMatch(/"work"|pQRS|hush/)
   expect(await home.settings.currentProfile()).toBeUndefined()
   await expect(logout({ env: {}, ...home })).rejects.toMatchObject({
     code: 'usage',

@@ -123,7 +123,7 @@ test('without a login the error is unauthenticated, with the command for it', as
     message: 'you are not logged in',
     hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.',
   })
-  expect(openedHome.files()).toEqual([null, null])
+  expect(openedHome.readFiles()).toEqual([null, null])
 })
 
 test('with only a key in the environment the error names the missing value', async () => {

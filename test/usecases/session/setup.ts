@@ -24,7 +24,7 @@ export interface Home extends Disposable {
   /** Saves a profile and makes it the current one. */
   add(name: string, baseUrl: string, apiKey?: string, userEmail?: string): Promise<void>
   /** Returns the contents of both files, with null for a missing file. */
-  files(): (string | null)[]
+  readFiles(): (string | null)[]
 }
 
 export function openHome(keychain?: Keychain): Home {
@@ -45,7 +45,7 @@ export function openHome(keychain?: Keychain): Home {
       await settings.saveProfile(name, { baseUrl, userEmail }, { makeCurrent: true })
       if (apiKey !== undefined) await secrets.save(name, 'api-key', apiKey, { baseUrl })
     },
-    files: () =>
+    readFiles: () =>
       [settings.path, secrets.path].map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : null)),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   }

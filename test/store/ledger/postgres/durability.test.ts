@@ -23,7 +23,7 @@ const file = (name: string): string => fileURLToPath(new URL(`../../../vectors/t
 const pem = (name: string): string => readFileSync(file(name), 'utf8')
 const verifiedUrl = (host: string, parameters = ''): string =>
   `${url.replace('127.0.0.1', host)}?sslmode=verify-full${parameters}`
-const withAuthority = `&sslrootcert=${encodeURIComponent(file('authority.pem'))}`
+const authorityParameter = `&sslrootcert=${encodeURIComponent(file('authority.pem'))}`
 
 test(
   'with verify-full, a connection is refused unless the certificate is signed by the given authority and names the host',
@@ -31,13 +31,15 @@ test(
     await cluster.offerTls(pem('service.pem'), pem('service.key'))
     const selectEncrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
     for (const host of ['127.0.0.1', 'localhost'])
-      expect(await connectTo(verifiedUrl(host, withAuthority)).get(selectEncrypted)).toEqual({ ssl: true })
+      expect(await connectTo(verifiedUrl(host, authorityParameter)).get(selectEncrypted)).toEqual({
+        ssl: true,
+      })
     await expect(connectTo(verifiedUrl('127.0.0.1')).get('SELECT 1')).rejects.toMatchObject({
       message: expect.stringMatching(/: the server’s certificate is not trusted \(\w+\)$/) as string,
       hint: expect.stringContaining('sslrootcert=FILE') as string,
     })
     await cluster.offerTls(pem('other.pem'), pem('other.key'))
-    await expect(connectTo(verifiedUrl('127.0.0.1', withAuthority)).get('SELECT 1')).rejects.toThrow(
+    await expect(connectTo(verifiedUrl('127.0.0.1', authorityParameter)).get('SELECT 1')).rejects.toThrow(
       /: the server’s certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
     )
   },

@@ -4,21 +4,25 @@ import { readBytes, hmac, hasValidSignature, createEventStore, serve } from './s
 
 /** The steps of a correct handler on node:http; a test replaces one by a faulty step. */
 export interface Steps {
+  /** Reads the body. */
   read: (request: IncomingMessage) => Promise<Buffer>
+  /** Returns the signature in the headers; undefined if there is none. */
   signature: (request: IncomingMessage) => unknown
-  isGood: (body: Buffer, signature: unknown) => boolean
+  isSignatureValid: (body: Buffer, signature: unknown) => boolean
+  /** Stores the event, and returns the status of the answer. */
   statusFor: (body: Buffer) => number | Promise<number>
   answer: (response: ServerResponse, status: number) => void
 }
 
 type Event = Record<'event' | 'request_id' | 'status', string> & Record<string, unknown>
 
+/** Returns a function that starts a handler with these steps in place of the correct ones, and returns its URL. */
 export function handler(steps: Partial<Steps>): () => Promise<string> {
   return () => {
     const correctSteps: Steps = {
       read: readBytes,
       signature: (request) => request.headers['x-service-signature'],
-      isGood: hasValidSignature,
+      isSignatureValid: hasValidSignature,
       statusFor: createEventStore().statusFor,
       answer: (response, status) => void response.writeHead(status).end(),
     }
@@ -26,7 +30,7 @@ export function handler(steps: Partial<Steps>): () => Promise<string> {
     return serve((request, response) => {
       const respond = async (): Promise<void> => {
         const body = await allSteps.read(request)
-        const status = allSteps.isGood(body, allSteps.signature(request))
+        const status = allSteps.isSignatureValid(body, allSteps.signature(request))
           ? await allSteps.statusFor(body)
           : 401
         allSteps.answer(response, status)
@@ -54,6 +58,6 @@ export function handlerWithComparison(
   matches: (expected: string, received: string) => boolean,
 ): () => Promise<string> {
   return handler({
-    isGood: (body, signature) => typeof signature === 'string' && matches(hmac(body), signature),
+    isSignatureValid: (body, signature) => typeof signature === 'string' && matches(hmac(body), signature),
   })
 }

@@ -12,10 +12,12 @@ import { readBytes, hasValidSignature, serve } from './served.ts'
 /** A handler with one planted fault, and the cases that have to find it. */
 export interface PlantedHandler {
   fault: string
+  /** Starts the handler, and returns its URL. */
   start: () => Promise<string>
-  failed: string[]
-  /** Cases that report advice, not a failure. */
-  advised?: string[]
+  /** Ids of the cases that have to fail. */
+  failedCases: string[]
+  /** Ids of the cases that have to report advice, not a failure. */
+  advisedCases?: string[]
 }
 
 const reformatted = ['bytes-spaced', 'bytes-escaped', 'bytes-newline']
@@ -43,13 +45,13 @@ const frameworks: PlantedHandler[] = [
       })
       return serve((request, response) => void app(request, response))
     },
-    failed: [...reformatted, 'body-reformatted'],
-    advised: ['verify-before-parsing'],
+    failedCases: [...reformatted, 'body-reformatted'],
+    advisedCases: ['verify-before-parsing'],
   },
   {
     fault: 'verifies the body as json.dumps of Python formats it',
     start: handler({
-      isGood(body, signature) {
+      isSignatureValid(body, signature) {
         const value = JSON.stringify(JSON.parse(body.toString()))
         return hasValidSignature(
           Buffer.from(value.replaceAll('":"', '": "').replaceAll('","', '", "')),
@@ -57,7 +59,7 @@ const frameworks: PlantedHandler[] = [
         )
       },
     }),
-    failed: ['good-event'],
+    failedCases: ['good-event'],
   },
   {
     fault: 'fastify: its own JSON parser, then verifies the output of JSON.stringify',
@@ -72,8 +74,8 @@ const frameworks: PlantedHandler[] = [
       onTestFinished(() => app.close())
       return `${await app.listen({ port: 0, host: '127.0.0.1' })}/hook`
     },
-    failed: [...reformatted, 'body-reformatted'],
-    advised: ['verify-before-parsing'],
+    failedCases: [...reformatted, 'body-reformatted'],
+    advisedCases: ['verify-before-parsing'],
   },
   {
     fault: 'hono: context.req.json(), then verifies the output of JSON.stringify',
@@ -89,8 +91,8 @@ const frameworks: PlantedHandler[] = [
       const listener = getRequestListener(app.fetch)
       return serve((request, response) => void listener(request, response))
     },
-    failed: [...reformatted, 'body-reformatted', 'verify-before-parsing'],
-    advised: ['signed-oddities'],
+    failedCases: [...reformatted, 'body-reformatted', 'verify-before-parsing'],
+    advisedCases: ['signed-oddities'],
   },
   {
     fault: 'express: express.raw for exactly application/json of at most 4 kB',
@@ -102,67 +104,67 @@ const frameworks: PlantedHandler[] = [
       })
       return serve((request, response) => void app(request, response))
     },
-    failed: ['error-reason-odd'],
+    failedCases: ['error-reason-odd'],
   },
 ]
 
 const comparisons: PlantedHandler[] = [
   {
     fault: 'never verifies',
-    start: handler({ isGood: () => true }),
-    failed: [...everySignature, 'body-edited', 'body-reformatted', 'verify-before-parsing'],
-    advised: ['signature-upper-case', 'signature-base64'],
+    start: handler({ isSignatureValid: () => true }),
+    failedCases: [...everySignature, 'body-edited', 'body-reformatted', 'verify-before-parsing'],
+    advisedCases: ['signature-upper-case', 'signature-base64'],
   },
   {
     fault: 'verifies only if there is a signature',
     start: handler({
-      isGood: (body, signature) =>
+      isSignatureValid: (body, signature) =>
         signature === undefined || signature === '' || hasValidSignature(body, signature),
     }),
-    failed: ['signature-missing', 'signature-empty'],
+    failedCases: ['signature-missing', 'signature-empty'],
   },
   {
     fault: 'accepts a signature with an empty secret as well',
     start: handler({
-      isGood: (body, signature) =>
+      isSignatureValid: (body, signature) =>
         hasValidSignature(body, signature) ||
         signature === createHmac('sha256', '').update(body).digest('hex'),
     }),
-    failed: ['signature-wrong'],
+    failedCases: ['signature-wrong'],
   },
   {
     fault: 'compares without case',
     start: handlerWithComparison((expected, received) => expected === received.toLowerCase()),
-    failed: [],
-    advised: ['signature-upper-case'],
+    failedCases: [],
+    advisedCases: ['signature-upper-case'],
   },
   {
     fault: 'removes a prefix of the signature',
     start: handlerWithComparison((expected, received) => expected === received.replace(/^sha256=/, '')),
-    failed: ['signature-prefixed'],
+    failedCases: ['signature-prefixed'],
   },
   {
     fault: 'accepts a header that starts with the signature',
     start: handlerWithComparison((expected, received) => received.startsWith(expected)),
-    failed: ['signature-doubled', 'signature-longer'],
+    failedCases: ['signature-doubled', 'signature-longer'],
   },
   {
     fault: 'accepts a header with only the start of the signature',
     start: handlerWithComparison((expected, received) => expected.startsWith(received)),
-    failed: ['signature-empty', 'signature-cut'],
+    failedCases: ['signature-empty', 'signature-cut'],
   },
   {
     fault: 'accepts a header that contains the signature',
     start: handlerWithComparison((expected, received) => received.includes(expected)),
-    failed: ['signature-prefixed', 'signature-doubled', 'signature-longer'],
+    failedCases: ['signature-prefixed', 'signature-doubled', 'signature-longer'],
   },
   {
     fault: 'compares the bytes decoded from hexadecimal, which end at the first other character',
     start: handlerWithComparison((expected, received) =>
       Buffer.from(expected, 'hex').equals(Buffer.from(received, 'hex')),
     ),
-    failed: ['signature-longer'],
-    advised: ['signature-upper-case', 'signature-doubled'],
+    failedCases: ['signature-longer'],
+    advisedCases: ['signature-upper-case', 'signature-doubled'],
   },
   {
     fault: 'compares only as many bytes as the header has',
@@ -171,22 +173,22 @@ const comparisons: PlantedHandler[] = [
       const bytes = Buffer.from(/^[\da-f]*$/i.test(received) ? received : '', 'hex')
       return timingSafeEqual(bytes, Buffer.from(expected, 'hex').subarray(0, bytes.length))
     }),
-    failed: [
+    failedCases: [
       'signature-empty',
       'signature-prefixed',
       'signature-cut',
       'signature-longer',
       'signature-not-hex',
     ],
-    advised: ['signature-upper-case', 'signature-base64', 'signature-doubled'],
+    advisedCases: ['signature-upper-case', 'signature-base64', 'signature-doubled'],
   },
   {
     fault: 'throws if the length differs, as timingSafeEqual does',
     start: handlerWithComparison((expected, received) =>
       timingSafeEqual(Buffer.from(expected), Buffer.from(received)),
     ),
-    failed: [],
-    advised: [
+    failedCases: [],
+    advisedCases: [
       'signature-empty',
       'signature-base64',
       'signature-prefixed',
@@ -198,16 +200,16 @@ const comparisons: PlantedHandler[] = [
   {
     fault: 'takes the first of two signatures',
     start: handler({ signature: (request) => request.headersDistinct['x-service-signature']?.[0] }),
-    failed: [],
-    advised: ['signature-doubled'],
+    failedCases: [],
+    advisedCases: ['signature-doubled'],
   },
   {
     fault: 'reads the header in only one spelling',
     start: handler({
       signature: ({ rawHeaders }) => rawHeaders[rawHeaders.indexOf('X-Service-Signature') + 1],
     }),
-    failed: ['header-case'],
-    advised: ['signature-doubled'],
+    failedCases: ['header-case'],
+    advisedCases: ['signature-doubled'],
   },
 ]
 
@@ -217,17 +219,17 @@ const bodies: PlantedHandler[] = [
     start: handler({
       read: async (request) => Buffer.from((await readBytes(request)).toString().replaceAll('\r\n', '\n')),
     }),
-    failed: ['bytes-newline'],
+    failedCases: ['bytes-newline'],
   },
   {
     fault: 'trims the body',
     start: handler({ read: async (request) => Buffer.from((await readBytes(request)).toString().trim()) }),
-    failed: ['bytes-newline', 'body-reformatted'],
+    failedCases: ['bytes-newline', 'body-reformatted'],
   },
   {
     fault: 'reads the body as Latin-1',
     start: handler({ read: async (request) => Buffer.from((await readBytes(request)).toString('latin1')) }),
-    failed: ['error-reason-odd', 'bytes-utf8', 'chunked'],
+    failedCases: ['error-reason-odd', 'bytes-utf8', 'chunked'],
   },
   {
     fault: 'decodes each chunk separately',
@@ -238,7 +240,7 @@ const bodies: PlantedHandler[] = [
         return Buffer.from(text)
       },
     }),
-    failed: ['chunked'],
+    failedCases: ['chunked'],
   },
   {
     fault: 'reads only as many bytes as Content-Length states',
@@ -246,7 +248,7 @@ const bodies: PlantedHandler[] = [
       read: async (request) =>
         (await readBytes(request)).subarray(0, Number(request.headers['content-length'] ?? 0)),
     }),
-    failed: ['chunked'],
+    failedCases: ['chunked'],
   },
   {
     fault: 'parses before it verifies, and fails if the body is not JSON',
@@ -257,8 +259,8 @@ const bodies: PlantedHandler[] = [
         return body
       },
     }),
-    failed: ['verify-before-parsing'],
-    advised: ['body-reformatted', 'signed-oddities'],
+    failedCases: ['verify-before-parsing'],
+    advisedCases: ['body-reformatted', 'signed-oddities'],
   },
   {
     fault: 'requires exactly application/json',
@@ -268,8 +270,8 @@ const bodies: PlantedHandler[] = [
           ? request.headers['x-service-signature']
           : undefined,
     }),
-    failed: [],
-    advised: ['content-type-charset'],
+    failedCases: [],
+    advisedCases: ['content-type-charset'],
   },
 ]
 
@@ -282,53 +284,53 @@ const events: PlantedHandler[] = [
       if (!statuses.has(status)) throw new Error('unknown status')
       return 204
     }),
-    failed: ['unknown-status'],
-    advised: ['signed-oddities'],
+    failedCases: ['unknown-status'],
+    advisedCases: ['signed-oddities'],
   },
   {
     fault: 'refuses an unknown status',
     start: handlerForEvents(({ status }) => (statuses.has(status) ? 204 : 422)),
-    failed: [],
-    advised: ['unknown-status'],
+    failedCases: [],
+    advisedCases: ['unknown-status'],
   },
   {
     fault: 'refuses unknown fields',
     start: handlerForEvents((event) =>
       Object.keys(event).every((name) => /^(event|request_id|status|error_reason)$/.test(name)) ? 204 : 400,
     ),
-    failed: ['extra-fields'],
+    failedCases: ['extra-fields'],
   },
   {
     fault: 'requires a reason with ERROR',
     start: handlerForEvents(({ status, error_reason }) =>
       status === 'ERROR' && error_reason === undefined ? 400 : 204,
     ),
-    failed: ['error-without-reason'],
+    failedCases: ['error-without-reason'],
   },
   {
     fault: 'accepts only the statuses COMPLETED and ERROR',
     start: handlerForEvents(({ status }) => (['COMPLETED', 'ERROR'].includes(status) ? 204 : 400)),
-    failed: ['every-status', 'out-of-order'],
-    advised: ['unknown-status'],
+    failedCases: ['every-status', 'out-of-order'],
+    advisedCases: ['unknown-status'],
   },
   {
     fault: 'refuses duplicates with 409',
     start: refuseDuplicates(),
-    failed: ['duplicate', 'duplicate-at-once'],
+    failedCases: ['duplicate', 'duplicate-at-once'],
   },
-  { fault: 'refuses a status that comes late', start: refuseLateStatuses(), failed: ['out-of-order'] },
+  { fault: 'refuses a status that comes late', start: refuseLateStatuses(), failedCases: ['out-of-order'] },
   {
     fault: 'fails if the same event is delivered twice at once',
     start: createRacingHandler(),
-    failed: ['duplicate-at-once'],
+    failedCases: ['duplicate-at-once'],
   },
   {
     fault: 'accepts at most ten deliveries at once',
     start: createLimitedHandler(),
-    failed: [],
-    advised: ['burst'],
+    failedCases: [],
+    advisedCases: ['burst'],
   },
-  { fault: 'answers with a redirect', start: handler({ statusFor: () => 302 }), failed: ['good-event'] },
+  { fault: 'answers with a redirect', start: handler({ statusFor: () => 302 }), failedCases: ['good-event'] },
 ]
 
 function refuseDuplicates(): () => Promise<string> {
