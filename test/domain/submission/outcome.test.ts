@@ -7,12 +7,12 @@ import {
   lostAnswer,
   requestId,
   serverError,
-  acceptedAnswer,
+  answer201,
   unsentAnswer,
 } from '../../usecases/request/answers.ts'
 
 test('201 with a UUID is accepted', () => {
-  expect(outcomeOf(acceptedAnswer())).toEqual({
+  expect(outcomeOf(answer201())).toEqual({
     kind: 'accepted',
     requestId,
     requestStatus: 'RECEIVED',
@@ -195,11 +195,11 @@ test('a 400 whose message repeats an id that was sent is rejected', () => {
 })
 
 test('request ids are stored in lowercase', () => {
-  expect(outcomeOf(acceptedAnswer(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
+  expect(outcomeOf(answer201(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
 })
 
 test('an answer with the request of another order makes the outcome unknown and halts the batch', () => {
-  const accepted = outcomeOf(acceptedAnswer())
+  const accepted = outcomeOf(answer201())
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
   expect(takenRequestOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
     kind: 'unknown',
