@@ -85,7 +85,7 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
   batches: async (app) => (await app.service('store')).batches,
   inbox: async (app) => (await app.service('store')).inbox,
   unmatched: async (app) => (await app.service('store')).unmatched,
-  waiting: async (app) => (await app.service('store')).waiting,
+  heldRows: async (app) => (await app.service('store')).heldRows,
   maintenance: async (app) => (await app.service('store')).maintenance,
   redactedInbox: async (app) => {
     await app.readSecrets()
@@ -163,8 +163,8 @@ export class App {
   }
 
   /** Returns the services for finding a batch and its rows. */
-  batchServices(): Promise<Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>> {
-    return this.services('batches', 'waiting', 'ledger', 'clock')
+  batchServices(): Promise<Pick<Services, 'batches' | 'heldRows' | 'ledger' | 'clock'>> {
+    return this.services('batches', 'heldRows', 'ledger', 'clock')
   }
 
   /** Returns the sources of a session. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 
 import type { App } from './app.ts'
-import { type OrderPlan, type PlanOwner, startedByAgentError } from '../domain/approval/order-plan.ts'
+import { type PlanContent, type PlanOwner, startedByAgentError } from '../domain/approval/order-plan.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { agentVariable, variable } from '../host/process.ts'
 import type { Approval } from '../usecases/approval/plans.ts'
@@ -29,6 +29,7 @@ export async function startApproval(app: App, code: string | undefined): Promise
       hint: `Nothing was sent. Type in a terminal, without a pipe: refcheck approve ${code ?? ''}`.trim(),
     })
   }
+  // Throws if the account in use was not added to the store.
   await app.service('account')
   return { ...(await app.services('plans', 'clock')), owner: await planOwner(app), prompter }
 }
@@ -37,7 +38,7 @@ export async function startApproval(app: App, code: string | undefined): Promise
 export async function openFileOfPlan(
   app: App,
   code: string,
-  { plan, rows }: Extract<OrderPlan['what'], { kind: 'batch' }>,
+  { plan, rows }: Extract<PlanContent, { kind: 'batch' }>,
   allowances: AllowFlags,
 ): Promise<FileToOrder> {
   const planSource = { text: plan, name: `plan ${code}`, replanHint: 'Have it planned again.' }

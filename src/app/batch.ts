@@ -25,7 +25,7 @@ export async function planServices(app: App): Promise<OrderFileServices> {
   return {
     ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
     packageSetting: await app.packageSetting(),
-    ...(await app.services('batches', 'ledger', 'waiting', 'account', 'governor', 'packageNames')),
+    ...(await app.services('batches', 'ledger', 'heldRows', 'account', 'governor', 'packageNames')),
     onBatchEvent: createEventReporter(app),
   }
 }
@@ -33,7 +33,7 @@ export async function planServices(app: App): Promise<OrderFileServices> {
 /** Returns the services for running, resuming and reconciling batches. */
 export async function startServices(app: App, signal: AbortSignal): Promise<StartServices> {
   const { onEvent: _, ...ordering } = await orderServices(app, signal)
-  const services = await app.services('batches', 'waiting', 'inbox', 'unmatched', 'governor', 'schemas')
+  const services = await app.services('batches', 'heldRows', 'inbox', 'unmatched', 'governor', 'schemas')
   const { governor } = services
   const { createBatchMeter } = await import('../output/views/progress.ts')
   // Updates the recorded calls of other processes, which the remaining time depends on.
@@ -67,11 +67,11 @@ export function orderPrompts(
   return (name) => ({
     onKnown: (batch) => reporter.note(continuedBatchText(statusOf(batch), name)),
     async onPlan(plan) {
-      const { planText, unlikelyWarning } = await import('../output/views/batch-check.ts')
+      const { planText, improbableValuesWarning } = await import('../output/views/batch-check.ts')
       if (!quiet || !yes) {
         return reporter.printBlock(planText(plan, name, reporter.terminal, showChanges))
       }
-      const warning = unlikelyWarning(plan, name)
+      const warning = improbableValuesWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
     },
     confirm: async (about) => confirm(orderQuestion(about, await app.service('api'))),
@@ -102,17 +102,18 @@ export async function runBatch(
   const { orderedInThisRun } = end.result
   if (decideHeld !== undefined && needsDecisions(end) && maxOrders > orderedInThisRun) {
     const decisions = await decideHeld(end.batch, 'order')
-    if (decisions !== undefined && decisions.released + decisions.leftOut > 0) {
+    if (decisions !== undefined && decisions.released + decisions.cancelled > 0) {
       const before = end.result.people
       end = await startBatch(services, batchId, { ...options, maxOrders: maxOrders - orderedInThisRun })
       const people = [...before, ...end.result.people]
       const total = orderedInThisRun + end.result.orderedInThisRun
+      // The people are listed only if the list names everybody who was ordered.
       end.result = { ...end.result, orderedInThisRun: total, people: people.length === total ? people : [] }
     }
-    const { counts, ordered } = end.result
+    const { counts, earlierOrders } = end.result
     // If the user postponed all held rows, they are no failure.
-    if (decisions?.later === counts.held && counts.held > 0)
-      end = { ...end, failure: markPostponedAsUserChoice(end.failure, counts, ordered) }
+    if (decisions?.postponed === counts.held && counts.held > 0)
+      end = { ...end, failure: markPostponedAsUserChoice(end.failure, counts, earlierOrders) }
   }
   return [await endedView(app, end, isJson, options.file?.name), end.failure]
 }
@@ -140,7 +141,7 @@ export async function createHeldDecider(app: App, signal: AbortSignal) {
   return async (batch: Batch, verb: 'order' | 'release') => {
     const services = await app.services(
       'batches',
-      'waiting',
+      'heldRows',
       'ledger',
       'clock',
       'api',
@@ -162,7 +163,7 @@ export function showLines({ reporter }: App): (lines: readonly string[]) => void
   return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
 }
 
-/** Returns the output at the end of a run of a batch. `fileName`: the name of the file of this run, if the batch was stored under another name. */
+/** Returns the output at the end of a run of a batch. `fileName`: the name of the file of this run. */
 export async function endedView(
   app: App,
   { batch, failure, result }: BatchEnd,
@@ -172,7 +173,7 @@ export async function endedView(
   const { batchResultView, failedRequestsCommand, resultText } = await import('../output/views/batches.ts')
   const status = await batchView(app, batch, isJson)
   const { readFailedPeople } = await import('../usecases/batch/read-batch.ts')
-  const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.ordered.failedByStatus
+  const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.earlierOrders.failedByStatus
   const failed =
     cancelled + inError === 0
       ? []

@@ -27,6 +27,7 @@ export async function createPrepareOptions(
   flags: { country: string | undefined; yes: boolean },
   { similar, draft }: { similar: SimilarQuestion; draft: DraftKeeper },
 ): Promise<PrepareOptions> {
+  // Throws if the account in use was not added to the store.
   await app.service('account')
   const { api, schemas } = await app.services('api', 'schemas')
   const country = flags.country ?? (await app.setting('default-country'))

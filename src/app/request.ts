@@ -48,8 +48,8 @@ export const storePackageSuccessors =
   (app: App) =>
   async (packages: readonly Package[]): Promise<void> => {
     const { findSuccessors } = await import('../domain/batch/package-replacement.ts')
-    const { waiting, api, clock } = await app.services('waiting', 'api', 'clock')
-    await waiting.recordLikelySuccessors(api.baseUrl, findSuccessors(packages), clock.now())
+    const { heldRows, api, clock } = await app.services('heldRows', 'api', 'clock')
+    await heldRows.recordLikelySuccessors(api.baseUrl, findSuccessors(packages), clock.now())
   }
 
 /** Returns the services for waiting for requests: a share of the quota, the inbox and messages. */

@@ -5,7 +5,7 @@ import { planServices, startServices, orderPrompts } from '../app/batch.ts'
 import { storePackageSuccessors, orderServices, orderAndWaitServices } from '../app/request.ts'
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/order-plan.ts'
-import type { OrderPlan } from '../domain/approval/order-plan.ts'
+import type { OrderPlan, PlanContent } from '../domain/approval/order-plan.ts'
 import {
   orderCostText,
   plannedPeopleText,
@@ -18,7 +18,7 @@ import { approveFile, approveOrder } from '../usecases/approval/approve.ts'
 import { SimilarQuestion } from '../usecases/request/create.ts'
 import { type Approval, findApprovablePlan } from '../usecases/approval/plans.ts'
 
-type PlannedBatch = Extract<OrderPlan['what'], { kind: 'batch' }>
+type PlannedBatch = Extract<PlanContent, { kind: 'batch' }>
 
 export default class Approve extends BaseCommand<typeof Approve> {
   static override summary = 'Order what an agent has planned'

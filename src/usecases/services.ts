@@ -24,7 +24,7 @@ import type { Governor } from './quota/governor.ts'
  */
 export interface Services extends Pick<
   Store,
-  'accounts' | 'ledger' | 'batches' | 'inbox' | 'unmatched' | 'waiting' | 'maintenance'
+  'accounts' | 'ledger' | 'batches' | 'inbox' | 'unmatched' | 'heldRows' | 'maintenance'
 > {
   clock: Clock
   random: Random

@@ -155,17 +155,17 @@ export const replacePackage: Action = async (world) => {
 
 /** `batch move` of all batches of the replaced package, with the field that the new package requires. */
 export const moveBatches: Action = async (world, { ports }) => {
-  const { batches, waiting, clock } = ports
+  const { batches, heldRows, clock } = ports
   for (const { id, packageId } of await batches.list()) {
     if (packageId === undefined || packageId === world.offer.id) continue
     const lease = await batches.acquire(id)
     if (lease === undefined) continue
     const rows: MovableRow[] = []
-    for (const row of await waiting.readMovable(id)) {
+    for (const row of await heldRows.readMovable(id)) {
       const recipient = row.recipient ?? world.everybody[0]!.spellings[0]!
       rows.push({ ...row, body: Buffer.from(JSON.stringify(createBody(recipient, world.offer))) })
     }
-    await waiting.moveRows(id, world.offer.id, rows, clock.now())
+    await heldRows.moveRows(id, world.offer.id, rows, clock.now())
     await lease.release()
   }
 }

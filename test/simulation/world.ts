@@ -195,7 +195,7 @@ export class World {
       api: steps.wrap(this.#recordAttempts({ steps, machine }, mutated.api), ['clockDifferenceMs']),
       ledger: steps.wrap(this.#recordAttempts({ steps, machine }, mutated.ledger)),
       batches: steps.wrap(mutated.batches as Batches, ['rows', 'bodies']),
-      waiting: steps.wrap(store.waiting),
+      heldRows: steps.wrap(store.heldRows),
       inbox: steps.wrap(store.inbox, ['list']),
       packageNames: {
         get: async () => new Map(),

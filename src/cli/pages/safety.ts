@@ -50,7 +50,6 @@ UNKNOWN ROWS
   A "possible second order" is a request that was not ordered with this store,
   for a person who was. A new order for the person of such a request is held
   until you release it. Ask the provider, then acknowledge it:
-
     $ refcheck batch reconcile \\
         --acknowledge 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
 
@@ -58,24 +57,25 @@ THE STORE
     $ refcheck store info
     $ refcheck store check
     $ refcheck store backup refcheck-backup.sqlite
+  Each machine has an attempt log next to its settings. It shows if the store is
+  older than it should be, for example after a restore. Then nothing is ordered
+  until store check was run on every machine that ordered with the store; this
+  adds the missing orders. If machine hr-2 was lost: store check --without hr-2
+  To restore a backup, stop refcheck, copy the backup over the store file, then
+  delete that file's -wal and -shm files, and run: store check --restored
+  If no newer copy of the store exists, run on one of these machines:
+  refcheck store check --accept-older
 
-  An attempt log next to the settings shows when the store is older than it
-  should be, such as after a restore. Then nothing is ordered. store check, run
-  on every machine that ordered, recovers what is missing (--without hr-2: one
-  that does not come back). To restore a backup, stop refcheck, copy it over
-  the store file, remove that file's -wal and -shm, run store check --restored.
-  If no newer copy exists, on one of them: refcheck store check --accept-older
-  Not noticed: a snapshot newer than all that a machine saw; one that first sent
-  in the lost window and died; two live primaries; identical clones of a
-  machine; a store put back with its log; orders by another program.
+  Not noticed: a snapshot newer than all orders that a machine saw; orders of a
+  lost machine that first ordered after the snapshot was made; two primaries
+  in use at once; identical clones of a machine; a store that was restored with
+  its attempt log; orders by another program.
 
 SEVERAL BASE URLS, SEVERAL ORGANISATIONS
   Say once whether two base URLs are the same service (--different: not). One
   store for several organisations: give each its account. An order under an
   account that was not added is refused, since its name may be misspelled.
-
-    $ refcheck store same-service https://old.example.com \\
-        https://api.example.com
+    $ refcheck store same-service https://old.example https://new.example
     $ refcheck store accounts add acme
     $ refcheck config set account acme --profile acme
 `

@@ -57,10 +57,10 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       release === undefined
         ? (decisions?.released ?? 0)
         : (await releaseRows(services, batch, release, userEmail)).rows.length
-    const leftOutCount = decisions?.leftOut ?? 0
+    const leftOutCount = decisions?.cancelled ?? 0
     if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
     if (leftOutCount > 0) {
-      const who = leftOutCount === 1 ? decisions?.lastLeftOut : undefined
+      const who = leftOutCount === 1 ? decisions?.lastCancelled : undefined
       app.reporter.note(
         `Left out ${who ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
       )

@@ -19,7 +19,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
 
   async run(): Promise<void> {
     const { app, flags } = this
-    const batchServices = await app.services('batches', 'waiting', 'ledger', 'clock', 'packageNames')
+    const batchServices = await app.services('batches', 'heldRows', 'ledger', 'clock', 'packageNames')
     const services = await startServices(app, this.signal)
     const batchBefore = await findBatch(batchServices, this.args.batch_id)
     await updateExternalResults(services, services.files, batchBefore)

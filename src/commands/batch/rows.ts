@@ -27,7 +27,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
 
   async run(): Promise<void> {
     const states = parseRowStates(this.flags.state)
-    const services = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
+    const services = await this.app.services('batches', 'heldRows', 'ledger', 'clock', 'files')
     const batch = await findBatch(services, this.args.batch_id)
     const inbox = await this.app.service('redactedInbox')
     const rows = await listRows(services, batch, states)

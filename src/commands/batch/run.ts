@@ -64,15 +64,15 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const typed = columnChoices(flags)
-    const choices = flags.plan === undefined ? await withDefaults(typed, await readingDefaults(app)) : typed
+    const choicesFromFlags = columnChoices(flags)
+    const choices = flags.plan === undefined ? await withDefaults(choicesFromFlags, await readingDefaults(app)) : choicesFromFlags
     const { yes, 'show-changes': showChanges } = flags
     const createPrompts = orderPrompts(app, { ...flags, showChanges }, (text) => this.confirm(text, yes))
     const { file, end } = await readWithAnswers(choices, app.prompter(), async () => {
       const { file: batchFile, columns, allowances } = await this.openFile(choices)
       const options = {
         columns,
-        isReadingChosen: flags.plan !== undefined || isReadingChosen(typed),
+        isReadingChosen: flags.plan !== undefined || isReadingChosen(choicesFromFlags),
         allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
@@ -84,7 +84,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const prompts = createPrompts(batchFile.name)
       return { file: batchFile, end: await orderFile(services, prompts, batchFile, options) }
     })
-    if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
+    if (end.kind === 'existing-batch') return this.answer(await batchView(app, end.batch, flags.json))
     if (end.kind === 'unstarted') {
       const { unstartedView } = await import('../../output/views/batch-check.ts')
       this.answer(unstartedView(end, file.name, showChanges), end.failure)

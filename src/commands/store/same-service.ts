@@ -25,8 +25,8 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const one = parseBaseUrl(this.args.one, 'ONE')
     const other = parseBaseUrl(this.args.other, 'OTHER')
     this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
-    const waiting = await app.service('waiting')
-    await waiting.recordSameService([one, other], !flags.different, {
+    const heldRows = await app.service('heldRows')
+    await heldRows.recordSameService([one, other], !flags.different, {
       at: app.context.clock.now(),
       by: await this.#findUserName(),
     })

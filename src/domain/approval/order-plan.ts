@@ -38,6 +38,8 @@ const orderPlan = z.strictObject({
   title: z.string(),
 })
 export type OrderPlan = z.infer<typeof orderPlan>
+/** The order or the batch of a plan. */
+export type PlanContent = OrderPlan['what']
 
 /** The result of an approved plan. */
 const usedPlan = z.strictObject({
@@ -60,7 +62,7 @@ export interface PlanOwner {
 /** Creates a plan of an order. `now` is wall time in milliseconds. */
 export function newOrderPlan(
   { baseUrl, userEmail, profile, account }: PlanOwner,
-  { code, now, what: content, title }: { code: string; now: number; what: OrderPlan['what']; title: string },
+  { code, now, what: content, title }: { code: string; now: number; what: PlanContent; title: string },
 ): OrderPlan {
   return {
     refcheck_order_plan: 1,

@@ -90,9 +90,9 @@ export function toCountedBatch(batch: Batch, earlier: ConflictCounts['orderedBef
     ...toListedBatch(batch),
     held: batch.counts.held,
     /** The number of people who are ordered by this batch or by another one. */
-    ordered: batch.counts.accepted + earlier.count - earlier.repeats.ordered + earlier.orderedAgain,
+    ordered: batch.counts.accepted + earlier.count - earlier.repeatCounts.ordered + earlier.orderedAgain,
     /** The number of people of the batch: rows that repeat another row are not counted. */
-    people: batch.counts.total - earlier.repeats.all,
+    people: batch.counts.total - earlier.repeatCounts.all,
     /** The number of these people whose request is finished, as it was last read. */
     finished: finished + earlier.finishedCount,
   }

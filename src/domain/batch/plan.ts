@@ -359,8 +359,8 @@ export function findEarlierOrders({
   const conflicts = countConflicts(matches.map(({ conflict }) => conflict))
   if (!areAllOrderedBefore(counts, conflicts)) return undefined
   const { orderedBefore } = conflicts
-  const repeats = orderedBefore.repeats.ordered + repeated.length
-  return { ...orderedBefore, count: counts.total, repeats: { ordered: repeats, all: repeats } }
+  const repeats = orderedBefore.repeatCounts.ordered + repeated.length
+  return { ...orderedBefore, count: counts.total, repeatCounts: { ordered: repeats, all: repeats } }
 }
 
 /** Why a value is changed before it is sent. `country`: the calling code of a country was added to a phone. */

@@ -88,7 +88,7 @@ function isRestLeftOutByUser(
 export interface BatchResult {
   counts: BatchCounts
   /** Rows whose order was accepted before; `failedByStatus` also counts the requests of the batch's own orders. */
-  ordered: ConflictCounts['orderedBefore']
+  earlierOrders: ConflictCounts['orderedBefore']
   /** The number of rows that this run ordered, and their people if they are few. */
   orderedInThisRun: number
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
@@ -338,7 +338,7 @@ export interface ConflictCounts {
      * The number of rows whose order another row of the batch has or repeats, so that the person is counted once:
      * `ordered` of those in `count`, and `all` of them.
      */
-    repeats: { ordered: number; all: number }
+    repeatCounts: { ordered: number; all: number }
     /** The number of people, also of those in `orderedAgain`, whose request is finished, as it was last read. */
     finishedCount: number
     /** The number of these requests that ended without a result, by status. */
@@ -366,12 +366,12 @@ export interface FailedPerson {
 }
 
 export function countFailed(
-  failed: ConflictCounts['orderedBefore']['failedByStatus'],
+  failedByStatus: ConflictCounts['orderedBefore']['failedByStatus'],
   status: string | undefined,
   count = 1,
 ): void {
   if (count > 0 && (status === 'CANCELLED' || status === 'ERROR'))
-    failed[status] = (failed[status] ?? 0) + count
+    failedByStatus[status] = (failedByStatus[status] ?? 0) + count
 }
 
 export function noConflicts(): ConflictCounts {
@@ -382,7 +382,7 @@ export function noConflicts(): ConflictCounts {
       count: 0,
       cancelledCount: 0,
       orderedAgain: 0,
-      repeats: { ordered: 0, all: 0 },
+      repeatCounts: { ordered: 0, all: 0 },
       finishedCount: 0,
       failedByStatus: {},
       firstSentAt: undefined,
@@ -419,7 +419,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
   for (const group of groups) {
     const { heldFor, isCancelled = 0, state, requestStatus, batchId, count, repeats = 0, first, last } = group
     if (isCancelled === 1 && state !== 'accepted') continue
-    if (heldFor === undefined) conflicts.orderedBefore.repeats.all += repeats
+    if (heldFor === undefined) conflicts.orderedBefore.repeatCounts.all += repeats
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
       if (heldFor === 'recent') {
@@ -432,7 +432,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       const { orderedBefore } = conflicts
       orderedBefore.count += count
       orderedBefore.cancelledCount += isCancelled * count
-      orderedBefore.repeats.ordered += repeats
+      orderedBefore.repeatCounts.ordered += repeats
       orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count - repeats
       countFailed(orderedBefore.failedByStatus, requestStatus, count - repeats)
       // The order of the same batch is not an earlier one.

@@ -70,15 +70,15 @@ export function reportsWithEnding(
 /** An event while reports are saved as files. */
 export type FilingEvent =
   /** The number of requests that will be read, one after the other. */
-  | { name: 'wanted'; requests: number }
+  | { name: 'requestsFound'; requests: number }
   /** One of these requests was read. */
-  | { name: 'looked' }
+  | { name: 'requestRead' }
   /** The number of further files that will be checked or downloaded. */
-  | { name: 'planned'; files: number }
+  | { name: 'filesFound'; files: number }
   /** The number of received bytes. It is negative for bytes that have to be received again. */
   | { name: 'received'; bytes: number }
   /** `skipped`: the file already existed. */
-  | { name: 'filed'; skipped: boolean }
+  | { name: 'fileFinished'; skipped: boolean }
 
 export type StoredReport = ReturnType<typeof storedReport>
 

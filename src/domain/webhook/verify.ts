@@ -58,13 +58,13 @@ export function withDiagnosis(
 }
 
 /** The verification of a delivery of a log. */
-export interface LoggedVerification extends Verification {
+export interface DeliveryResult extends Verification {
   place: string
   diagnosis: Diagnosis | undefined
 }
 
-export interface LogVerification {
-  deliveries: LoggedVerification[]
+export interface LogResult {
+  deliveries: DeliveryResult[]
   /** The error of the command; undefined if all deliveries are valid. */
   failure: BadSignatureError | undefined
 }

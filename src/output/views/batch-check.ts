@@ -190,11 +190,11 @@ export function unstartedView(
   showChanges = false,
 ): View {
   const { counts } = plan
-  const ordered = findEarlierOrders(plan)
+  const earlierOrders = findEarlierOrders(plan)
   const nothingToDo =
-    ordered === undefined
+    earlierOrders === undefined
       ? []
-      : [resultText(name, { counts, ordered, orderedInThisRun: 0, people: [] }, undefined), '']
+      : [resultText(name, { counts, earlierOrders, orderedInThisRun: 0, people: [] }, undefined), '']
   return {
     json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null, ...stoppedJson(plan) },
     text: (terminal) =>
@@ -391,7 +391,7 @@ function unlikelyText({ person, line, row, column, value, problem }: UnlikelyVal
 }
 
 /** Returns a warning for runs that do not show the plan; undefined if no value is improbable. */
-export function unlikelyWarning({ unlikely }: Plan, name: string): string | undefined {
+export function improbableValuesWarning({ unlikely }: Plan, name: string): string | undefined {
   const [first, ...others] = unlikely
   if (first === undefined) return undefined
   const more = others.length === 0 ? '' : `, and ${formatCount(others.length, 'more value', 'more values')}`

@@ -85,28 +85,28 @@ export function failedRequestsCommand(failed: readonly FailedPerson[]): string {
  */
 export function resultText(
   name: string,
-  { counts, ordered, orderedInThisRun, people, leftOut }: BatchResult,
+  { counts, earlierOrders, orderedInThisRun, people, leftOut }: BatchResult,
   failure: RefcheckError | undefined,
   failedPeople: readonly FailedPerson[] = [],
 ): string {
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
-    return unfinishedText(name, counts, ordered, failedPeople)
-  const total = counts.total - ordered.repeats.all
-  const orderedEarlier = ordered.count - ordered.repeats.ordered
+    return unfinishedText(name, counts, earlierOrders, failedPeople)
+  const total = counts.total - earlierOrders.repeatCounts.all
+  const orderedEarlier = earlierOrders.count - earlierOrders.repeatCounts.ordered
   const orderedCount = counts.accepted + orderedEarlier
   const file = sanitize(name)
-  const failed = failedText(ordered, failedPeople)
+  const failed = failedText(earlierOrders, failedPeople)
   const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined) {
-    const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: ordered.cancelledCount }
-    const others = [sanitize(leftOut ?? ''), othersText(otherCounts, ordered)].filter((each) => each !== '')
+    const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: earlierOrders.cancelledCount }
+    const others = [sanitize(leftOut ?? ''), othersText(otherCounts, earlierOrders)].filter((each) => each !== '')
     return `${mark}${peopleText(orderedCount, total, file)}${failed}; left out: ${others.join(', ')}`
   }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
   if (orderedInThisRun === 0)
-    return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`
+    return `${head}${timeText(earlierOrders)}${failed === '' ? '; nothing to do' : failed}`
   if (orderedInThisRun === orderedCount) return head
-  const when = (orderedEarlier === orderedCount - orderedInThisRun ? timeText(ordered) : '') + failed
+  const when = (orderedEarlier === orderedCount - orderedInThisRun ? timeText(earlierOrders) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
   return [
     head,
@@ -122,13 +122,13 @@ export function resultText(
 export function unfinishedText(
   name: string,
   counts: BatchCounts,
-  ordered: BatchResult['ordered'],
+  ordered: BatchResult['earlierOrders'],
   failedPeople: readonly FailedPerson[] = [],
 ): string {
   const others = othersText(counts, ordered)
   const orderedText = peopleText(
-    counts.accepted + ordered.count - ordered.repeats.ordered + ordered.orderedAgain,
-    counts.total - ordered.repeats.all,
+    counts.accepted + ordered.count - ordered.repeatCounts.ordered + ordered.orderedAgain,
+    counts.total - ordered.repeatCounts.all,
     sanitize(name),
   )
   return [orderedText, others].filter((part) => part !== '').join('; ') + failedText(ordered, failedPeople)
@@ -138,7 +138,7 @@ export function unfinishedText(
  * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
  * `people` are not known, they are counted.
  */
-function failedText({ failedByStatus }: BatchResult['ordered'], people: readonly FailedPerson[]): string {
+function failedText({ failedByStatus }: BatchResult['earlierOrders'], people: readonly FailedPerson[]): string {
   const describe = (status: FailedStatus, one: string, several: string): string => {
     const count = failedByStatus[status] ?? 0
     if (count === 0) return ''
@@ -159,7 +159,7 @@ function failedText({ failedByStatus }: BatchResult['ordered'], people: readonly
 /** Returns the counts of the rows that are not ordered, by state. */
 function othersText(
   counts: BatchCounts,
-  { count, cancelledCount, orderedAgain: reorderedCount, repeats }: BatchResult['ordered'],
+  { count, cancelledCount, orderedAgain: reorderedCount, repeatCounts: repeats }: BatchResult['earlierOrders'],
 ): string {
   const rows = rowsText({
     ...counts,
@@ -173,7 +173,7 @@ function othersText(
 }
 
 /** Returns `, on 2026-11-20 12:00 +00:00`, or '' if no time is known. */
-function timeText({ firstSentAt, lastSentAt }: BatchResult['ordered']): string {
+function timeText({ firstSentAt, lastSentAt }: BatchResult['earlierOrders']): string {
   if (firstSentAt === undefined || lastSentAt === undefined) return ''
   const [from, to] = [localTime(firstSentAt), localTime(lastSentAt)]
   return from === to ? `, on ${to}` : `, from ${from} to ${to}`

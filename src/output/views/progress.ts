@@ -121,7 +121,7 @@ function requestsText(statuses: BatchOverview['statuses']): string {
 }
 
 /** The maximum number of groups of the list "Needs a person"; more do not fit on a screen of 24 lines. */
-const maxWatchedGroups = 4
+const maxAttentionGroups = 4
 /** Milliseconds between two notes outside a terminal. */
 const noteIntervalMs = 15_000
 /** A wait for the quota that is not longer than this is not shown. */
@@ -189,7 +189,7 @@ function liveLines({ batch, progress, statuses, attention, secondsToNext }: Watc
       : [
           '',
           'Needs a person',
-          ...attentionLines(attention, plainTerminal, maxWatchedGroups).map((line) => `  ${line}`),
+          ...attentionLines(attention, plainTerminal, maxAttentionGroups).map((line) => `  ${line}`),
         ]),
   ]
 }
@@ -201,8 +201,8 @@ const liveIntervalMs = 100
 export type ReadingTime = (requests: number) => Promise<number>
 
 /**
- * Shows the progress of saving reports as files: the numbers of files and bytes, and an estimate of the
- * remaining files.
+ * Shows the progress of saving reports as files: the numbers of files and bytes, an estimate of all
+ * files, and the remaining time.
  */
 export class ReportProgress {
   readonly #reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>
@@ -235,10 +235,10 @@ export class ReportProgress {
   }
 
   readonly record = (event: FilingEvent): void => {
-    if (event.name === 'wanted') return this.#addRequests(event.requests)
-    if (event.name === 'looked') this.#unreadRequests -= 1
-    else if (event.name === 'planned') this.#plannedFiles += event.files
-    else if (event.name === 'filed') this.#countFile(event.skipped)
+    if (event.name === 'requestsFound') return this.#addRequests(event.requests)
+    if (event.name === 'requestRead') this.#unreadRequests -= 1
+    else if (event.name === 'filesFound') this.#plannedFiles += event.files
+    else if (event.name === 'fileFinished') this.#countFile(event.skipped)
     else this.#bytes += event.bytes
     const now = this.#clock.monotonic()
     const isLive = this.#isLive
@@ -264,7 +264,7 @@ export class ReportProgress {
     this.#requestCount += requests
     this.#unreadRequests += requests
     const now = this.#clock.monotonic()
-    // Without a store there is no quota book. The estimate then depends only on the speed so far.
+    // Fails without a store, which contains the calls so far. The estimate then depends only on the speed so far.
     this.#readingTime?.(requests).then(
       (seconds) => (this.#allReadAt = now + seconds * 1000),
       () => undefined,

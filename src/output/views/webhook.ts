@@ -12,7 +12,7 @@ import {
   type ListedEvent,
   type ReplayReply,
 } from '../../domain/webhook/events.ts'
-import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
+import type { ExplainedVerification, DeliveryResult } from '../../domain/webhook/verify.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 import { InterruptedError, IoError } from '../../errors/kinds.ts'
@@ -42,8 +42,8 @@ function validText(event: unknown, terminal: Terminal): string {
  * event or the problem.
  */
 export function loggedVerificationsView(
-  deliveries: readonly LoggedVerification[],
-): ListView<LoggedVerification> {
+  deliveries: readonly DeliveryResult[],
+): ListView<DeliveryResult> {
   return {
     rows: deliveries,
     json: ({ place, valid, event, failure, diagnosis }) => ({

@@ -92,7 +92,7 @@ export async function assembleStore(
     inbox: new Inbox(context),
     unmatched: new UnmatchedRequests(context),
     maintenance,
-    waiting: new HeldRows(context),
+    heldRows: new HeldRows(context),
     /** Returns the problems of the file itself; empty if it is sound. */
     problems: () => upkeep.problems(),
     backup: (path: string) => upkeep.backup(path),

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 
 import { formatCount, personName } from '../../domain/wording/text.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
-import { type OrderPlan, isExpired } from '../../domain/approval/order-plan.ts'
+import { isExpired, type OrderPlan, type PlanContent } from '../../domain/approval/order-plan.ts'
 import { planForAgent, type PlanForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/plans.ts'
 import type { Services } from '../services.ts'
@@ -91,7 +91,7 @@ export async function planFile(
 
 async function storePlan(
   { openPlanServices, signal }: Pick<PlanningServices, 'openPlanServices' | 'signal'>,
-  contents: OrderPlan['what'],
+  contents: PlanContent,
   { orders, packageId, from }: { orders: number; packageId: number | null; from?: string },
 ): Promise<OrderPlan> {
   signal.throwIfAborted()

@@ -105,7 +105,7 @@ export async function approveFile(
     errorsCommand: () => undefined,
   })
   if (end.kind === 'unstarted') return end
-  if (end.kind === 'known') throw new InternalError('a plan was run dry')
+  if (end.kind === 'existing-batch') throw new InternalError('a plan was run dry')
   const { batchId, isPlanned } = end
   // If no rows were left to send, the user was not asked, and the plan is claimed here.
   used ??= await claimPlan(approval, plan)

@@ -2,6 +2,7 @@ import {
   alreadyUsedError,
   isExpired,
   type OrderPlan,
+  type PlanContent,
   type PlanOwner,
   requireApprovable,
   type UsedPlan,
@@ -96,7 +97,7 @@ const maxTries = 20
 /** Stores a plan for approval. Nothing is ordered. `title` is shown in the list of waiting plans. */
 export async function addPlan(
   services: AddPlanServices,
-  contents: OrderPlan['what'],
+  contents: PlanContent,
   title: string,
 ): Promise<OrderPlan> {
   const { plans, clock, random, owner } = services

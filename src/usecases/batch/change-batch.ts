@@ -29,13 +29,13 @@ async function withLease<T>(batches: Batches, batch: Batch, change: () => Promis
 
 /** Releases held rows. Throws a UsageError if a row that `release` names cannot be released. */
 export async function releaseRows(
-  { batches, waiting, clock }: BatchServices,
+  { batches, heldRows, clock }: BatchServices,
   batch: Batch,
   release: Release,
   by: string,
 ): Promise<ReleaseResult> {
   return withLease(batches, batch, async () => {
-    const released = await waiting.release(batch.id, release, { at: clock.now(), by })
+    const released = await heldRows.release(batch.id, release, { at: clock.now(), by })
     if (release.kind === 'rows') await requireAllReleased(batches, batch, release.rows, released)
     return released
   })
@@ -95,10 +95,10 @@ export interface DecideServices
 /** Counts of held rows by answer: released, left out (never sent), and postponed until later. */
 interface DecisionCounts {
   released: number
-  leftOut: number
-  later: number
+  cancelled: number
+  postponed: number
   /** The last person who was left out, with the line of the row. */
-  lastLeftOut?: string | undefined
+  lastCancelled?: string | undefined
 }
 
 /**
@@ -112,7 +112,7 @@ export async function decideHeldRows(
 ): Promise<DecisionCounts> {
   const heldRowNumbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) heldRowNumbers.push(row)
-  const counts: DecisionCounts = { released: 0, leftOut: 0, later: 0 }
+  const counts: DecisionCounts = { released: 0, cancelled: 0, postponed: 0 }
   const lines = await readLinesOfRows(ports.files, batch)
   for (const [index, number] of heldRowNumbers.entries()) {
     try {
@@ -124,11 +124,11 @@ export async function decideHeldRows(
       })
       if (newState === 'pending') counts.released += 1
       if (newState === 'cancelled' || newState === 'duplicate') {
-        counts.leftOut += 1
+        counts.cancelled += 1
         const row = await findRow(ports.batches, batch.id, number)
-        counts.lastLeftOut = row && formatRow({ ...row, line: lines.get(number) })
+        counts.lastCancelled = row && formatRow({ ...row, line: lines.get(number) })
       }
-      if (newState === 'later') counts.later += 1
+      if (newState === 'later') counts.postponed += 1
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
       // A resumed batch asks about its held rows too, after it has sent the others.
@@ -159,7 +159,7 @@ async function decideHeldRow(
     verb: 'order' | 'release'
   },
 ): Promise<SubmissionState | 'later' | undefined> {
-  const { batches, prompter, waiting, clock, api, packageNames } = ports
+  const { batches, prompter, heldRows, clock, api, packageNames } = ports
   const packages = await packageNames.get(batch)
   let lastConflictKey: string | undefined
   for (;;) {
@@ -189,15 +189,15 @@ async function decideHeldRow(
         ports.onQuestion([`Request ${requestId} is recorded; ${rowText} is not sent.`])
       }
     } else if (row.heldFor === 'other_service') {
-      await waiting.recordSameService(
+      await heldRows.recordSameService(
         [other?.baseUrl ?? row.baseUrl, row.baseUrl],
         answer === 'same-service',
         decision,
       )
-      await waiting.recheck(batch.id, decision.at)
+      await heldRows.recheck(batch.id, decision.at)
     } else {
       await withLease(batches, batch, () =>
-        waiting.release(batch.id, { kind: 'rows', rows: [number] }, decision),
+        heldRows.release(batch.id, { kind: 'rows', rows: [number] }, decision),
       )
     }
   }
@@ -297,7 +297,7 @@ export async function moveBatch(
   batch: Batch,
   packageId: number,
 ): Promise<number> {
-  const { batches, waiting, clock, api } = ports
+  const { batches, heldRows, clock, api } = ports
   if (serviceOf(batch.baseUrl) !== serviceOf(api.baseUrl)) {
     throw new UsageError(
       `batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`,
@@ -321,7 +321,7 @@ export async function moveBatch(
   return withLease(batches, batch, async () => {
     const rows: MovableRow[] = []
     const invalid: InvalidRow[] = []
-    for (const row of await waiting.readMovable(batch.id)) {
+    for (const row of await heldRows.readMovable(batch.id)) {
       const { body, problems } = bodyForPackage(row.body, schema)
       if (body === undefined) invalid.push({ row: row.row, problems })
       else rows.push({ ...row, body })
@@ -332,7 +332,7 @@ export async function moveBatch(
     if (rows.length === 0) {
       throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
     }
-    const movedCount = await waiting.moveRows(batch.id, packageId, rows, clock.now())
+    const movedCount = await heldRows.moveRows(batch.id, packageId, rows, clock.now())
     // The batch was halted because the package was gone.
     await batches.recordHalt(batch.id, undefined)
     return movedCount

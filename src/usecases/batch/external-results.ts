@@ -68,7 +68,7 @@ export async function openExternalResults(
  * be readable now. `openedFile`: the batch's file, if the caller has opened it.
  */
 export async function updateExternalResults(
-  ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'updateExternalResults'> },
+  ports: ExternalResultServices & { clock: Clock; heldRows: Pick<HeldRows, 'updateExternalResults'> },
   target: FileSource,
   batch: Batch,
   openedFile?: BatchFile,
@@ -91,7 +91,7 @@ export async function updateExternalResults(
   const resultsByRow = await new ExternalResults(ports, undefined, resultsFiles).findForRows(
     ports.batches.rows(id, { states: waitingStates }),
   )
-  await ports.waiting.updateExternalResults(
+  await ports.heldRows.updateExternalResults(
     id,
     resultsByRow,
     new Set(resultsFiles.map(({ name }) => name)),

@@ -57,7 +57,7 @@ export interface OrderFileServices
       | 'account'
       | 'batches'
       | 'ledger'
-      | 'waiting'
+      | 'heldRows'
       | 'governor'
       | 'files'
       | 'packageNames'
@@ -100,7 +100,7 @@ export type OrderFileEnd =
   /** No batch was made: for a dry run, because of `failure`, or because all people were ordered before. */
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
   /** A dry run of a file that is a batch already. */
-  | { kind: 'known'; batch: Batch }
+  | { kind: 'existing-batch'; batch: Batch }
   /**
    * The batch is in the store. `isPlanned`: it is new, and its plan was shown. `finished`: set for an earlier batch
    * whose people are all ordered; its results file is not changed.
@@ -207,7 +207,7 @@ async function addBatch(
  */
 async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
   const { id, counts, resultsFile } = batch
-  const conflicts = await ports.waiting.countConflicts(id)
+  const conflicts = await ports.heldRows.countConflicts(id)
   if (!areAllOrdered(counts, conflicts)) return undefined
   const isFileMissing = resultsFile !== undefined && !(await pathExists(resultsFile))
   if (isFileMissing && !(await isDeletedWithPerson(ports.batches, batch))) return undefined
@@ -225,7 +225,7 @@ async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<
     failure: undefined,
     result: {
       counts,
-      ordered: { ...conflicts.orderedBefore, firstSentAt, lastSentAt },
+      earlierOrders: { ...conflicts.orderedBefore, firstSentAt, lastSentAt },
       orderedInThisRun: 0,
       people: [],
     },
@@ -240,7 +240,7 @@ async function continueBatch(
 ): Promise<OrderFileEnd> {
   // A dry run compares with external results too: without them it would list rows that a run does not send.
   if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, found, file)
-  else if (!choices.isDryRun) await ports.waiting.ignoreResults(found.id)
+  else if (!choices.isDryRun) await ports.heldRows.ignoreResults(found.id)
   if (!choices.isDryRun) {
     try {
       await requireOpenStore(ports, found)
@@ -252,7 +252,7 @@ async function continueBatch(
   }
   const known = await findBatchToRun(ports, found.id)
   prompts.onKnown(known)
-  if (choices.isDryRun) return { kind: 'known', batch: known }
+  if (choices.isDryRun) return { kind: 'existing-batch', batch: known }
   const { results, allowances } = choices
   if (allowances.allowSimilar || allowances.shared.length > 0)
     ports.onBatchEvent({ name: 'similar-too-late', batchId: known.id, held: known.counts.held })

@@ -7,7 +7,7 @@ import { readJson } from '../../domain/form/json-text.ts'
 import { problemText } from '../../domain/form/problem.ts'
 import { validateBody } from '../../domain/form/validate.ts'
 
-interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
+interface LinkServices extends Pick<Services, 'api' | 'heldRows' | 'clock'> {
   signal?: AbortSignal | undefined
 }
 
@@ -18,12 +18,12 @@ interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
  */
 export async function readAndLinkPackages({
   api,
-  waiting,
+  heldRows,
   clock,
   signal,
 }: LinkServices): Promise<readonly Package[]> {
   const packages = await api.listPackages(undefined, signal)
-  await waiting.recordLikelySuccessors(api.baseUrl, findSuccessors(packages), clock.now())
+  await heldRows.recordLikelySuccessors(api.baseUrl, findSuccessors(packages), clock.now())
   return packages
 }
 

@@ -26,7 +26,7 @@ import { openFileOfBatch, readLinesOfRows } from './results-file.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { ExportedRow, ResultsProperties } from '../../domain/batch/results.ts'
 
-export type BatchServices = Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>
+export type BatchServices = Pick<Services, 'batches' | 'heldRows' | 'ledger' | 'clock'>
 
 /**
  * Finds a batch by its id or the beginning of its id. Before that, `sending` rows of runs whose process has
@@ -53,7 +53,7 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
 /** Finds a batch as `findBatch` does, and repeats the conflict detection of its held rows and duplicates. */
 export async function findBatchToRun(services: BatchServices, id: string): Promise<Batch> {
   const batch = await findBatch(services, id)
-  const changed = await services.waiting.recheck(batch.id, services.clock.now())
+  const changed = await services.heldRows.recheck(batch.id, services.clock.now())
   return changed === 0 ? batch : findBatch(services, batch.id)
 }
 
@@ -62,10 +62,10 @@ export async function findBatchToRun(services: BatchServices, id: string): Promi
  * result, also those of its own orders. The times are those of the earlier orders.
  */
 export async function countOrdered(
-  { batches, waiting }: Pick<Services, 'batches' | 'waiting'>,
+  { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
   { id, counts }: Pick<Batch, 'id' | 'counts'>,
-): Promise<BatchResult['ordered']> {
-  const { orderedBefore } = await waiting.countConflicts(id)
+): Promise<BatchResult['earlierOrders']> {
+  const { orderedBefore } = await heldRows.countConflicts(id)
   if (counts.accepted === 0) return orderedBefore
   for await (const { requestStatus } of batches.rows(id, { states: ['accepted'] }))
     countFailed(orderedBefore.failedByStatus, requestStatus)
@@ -177,7 +177,7 @@ export async function readPendingOrders(
 /** Lists the batches of the store, newest first, each with the number of its people who are ordered, also by other batches. */
 export async function listBatches({
   batches,
-  waiting,
+  heldRows,
   ledger,
   clock,
 }: BatchServices): Promise<CountedBatch[]> {
@@ -187,7 +187,7 @@ export async function listBatches({
   for (const batch of await batches.list()) {
     const { duplicate, held, cancelled } = batch.counts
     const { orderedBefore } =
-      duplicate + held + cancelled === 0 ? noConflicts() : await waiting.countConflicts(batch.id)
+      duplicate + held + cancelled === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
     listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0))
   }
   return listed

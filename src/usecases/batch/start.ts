@@ -29,7 +29,7 @@ import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 
 /** The services that running a batch uses. */
-interface RunServices extends OrderServices, Pick<Services, 'waiting'> {
+interface RunServices extends OrderServices, Pick<Services, 'heldRows'> {
   /** Called when a read that looks for evidence has to wait for the quota. */
   onQuotaWait?: ((seconds: number) => void) | undefined
 }
@@ -135,7 +135,7 @@ export async function startBatch(
  * run, and if there are at most `maxNamed` of them.
  */
 async function readBatchResult(
-  services: Pick<RunServices, 'batches' | 'waiting'>,
+  services: Pick<RunServices, 'batches' | 'heldRows'>,
   batch: Batch,
   { before, accepted }: { before: number; accepted: readonly number[] },
 ): Promise<BatchResult> {
@@ -143,8 +143,8 @@ async function readBatchResult(
   const orderedInThisRun = counts.accepted - before
   const rows = orderedInThisRun === accepted.length && orderedInThisRun <= maxNamed ? accepted : []
   const found = await Promise.all(rows.map((row) => findRow(services.batches, id, row)))
-  const ordered = await countOrdered(services, batch)
-  return { counts, ordered, orderedInThisRun, people: found.flatMap((row) => row?.recipient ?? []) }
+  const earlierOrders = await countOrdered(services, batch)
+  return { counts, earlierOrders, orderedInThisRun, people: found.flatMap((row) => row?.recipient ?? []) }
 }
 
 /**
@@ -252,7 +252,7 @@ export async function reconcileAndSend(
     const writeResult = await tryToWriteResults(await requireBatch(ports, batchId), options)
     const writeError = typeof writeResult === 'boolean' ? undefined : writeResult
     const finalBatch = await requireBatch(ports, batchId)
-    const conflicts = await ports.waiting.countConflicts(batchId)
+    const conflicts = await ports.heldRows.countConflicts(batchId)
     const first = await readFirstRows(ports, finalBatch, options.describeRow)
     const failure = runError(batchId, finalBatch.counts, end, conflicts, first)
     // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In

@@ -92,10 +92,10 @@ export async function downloadReports(
   options: FilingOptions,
 ): Promise<FilingResult> {
   const filing = new DownloadRun(options)
-  options.onEvent?.({ name: 'wanted', requests: wanted.length })
+  options.onEvent?.({ name: 'requestsFound', requests: wanted.length })
   for (const request of wanted) {
     await filing.addRequest(request)
-    options.onEvent?.({ name: 'looked' })
+    options.onEvent?.({ name: 'requestRead' })
   }
   return filing.end()
 }
@@ -229,10 +229,10 @@ class DownloadRun {
     for (const record of records) {
       if ((await folder.fileStatus(record, !quick)) !== 'whole') return false
     }
-    onEvent?.({ name: 'planned', files: records.length })
+    onEvent?.({ name: 'filesFound', files: records.length })
     for (const record of records) {
       this.#outcomes.push(storedReport(record, folder.pathOf(record.file), true))
-      onEvent?.({ name: 'filed', skipped: true })
+      onEvent?.({ name: 'fileFinished', skipped: true })
     }
     return true
   }
@@ -289,7 +289,7 @@ class DownloadRun {
     for (const target of targets) {
       const file = this.#names.assign(targetKey(target), template.name(target))
       if (!isNamed && target.url === undefined) continue
-      onEvent?.({ name: 'planned', files: 1 })
+      onEvent?.({ name: 'filesFound', files: 1 })
       const owner = await this.#findRequestOfCheck(target)
       if (owner !== target.requestId.toLowerCase()) {
         this.#outcomes.push(missingReport(target, otherRequestsCheckError(target, owner)))
@@ -364,7 +364,7 @@ class DownloadRun {
 
   #recordOutcome(index: number, outcome: StoredReport | MissingReport): void {
     this.#outcomes[index] = outcome
-    this.#options.onEvent?.({ name: 'filed', skipped: 'skipped' in outcome && outcome.skipped })
+    this.#options.onEvent?.({ name: 'fileFinished', skipped: 'skipped' in outcome && outcome.skipped })
   }
 
   /**

@@ -66,7 +66,7 @@ export async function downloadOneReport(source: SingleSource, options: SingleOpt
     email: null,
     package_id: null,
   }
-  onEvent?.({ name: 'planned', files: 1 })
+  onEvent?.({ name: 'filesFound', files: 1 })
   const { record, skipped } = await downloadToFolder(
     { subject, file: file ?? plainReportName(checkId ?? 'unnamed', refereeId) },
     () => openSource(source, options),
@@ -85,7 +85,7 @@ export async function downloadOneReport(source: SingleSource, options: SingleOpt
       hint: 'It was left as it is. Choose another name, or replace it with: --overwrite',
     })
   })
-  onEvent?.({ name: 'filed', skipped })
+  onEvent?.({ name: 'fileFinished', skipped })
   return storedReport(record, folder.pathOf(record.file), skipped)
 }
 

@@ -5,8 +5,8 @@ import {
   withDiagnosis,
   type ExplainedVerification,
   invalidResult,
-  type LoggedVerification,
-  type LogVerification,
+  type DeliveryResult,
+  type LogResult,
   maxDiagnoses,
   createInvalidDeliveriesError,
   shapeHint,
@@ -36,9 +36,9 @@ export async function verifyLog(
   log: Iterable<LoggedDelivery>,
   secret: string,
   readOtherSecrets: () => Promise<readonly OtherSecret[]>,
-): Promise<LogVerification> {
+): Promise<LogResult> {
   const key = signingKey(secret)
-  const deliveries: LoggedVerification[] = []
+  const deliveries: DeliveryResult[] = []
   let failed = 0
   for (const { position, delivery, fault = 'there is nothing to verify' } of log) {
     const result = delivery === undefined ? invalidResult(fault, shapeHint) : verifyWith(delivery, key)

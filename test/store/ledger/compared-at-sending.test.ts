@@ -31,7 +31,7 @@ describe.each(backends)('%s: a pending row that matches an order only after it w
   beforeEach(async () => {
     setup = scratch(50, backend)
     store = await setup.store()
-    await store.waiting.recordSameService(urls, false, byOwner)
+    await store.heldRows.recordSameService(urls, false, byOwner)
     const [old, fresh] = urls.map((baseUrl) => fileBatch({ baseUrl })) as [
       ReturnType<typeof fileBatch>,
       ReturnType<typeof fileBatch>,
@@ -44,7 +44,7 @@ describe.each(backends)('%s: a pending row that matches an order only after it w
     await store.batches.add(fresh, orderRows(1))
     pending = await readFirstRow(fresh.id)
     if (pending.state !== 'pending') throw new Error('the row conflicts too early')
-    await store.waiting.recordSameService(urls, true, byOwner)
+    await store.heldRows.recordSameService(urls, true, byOwner)
   })
   afterEach(() => setup.end())
 
@@ -67,9 +67,9 @@ describe.each(backends)('%s: a pending row that matches an order only after it w
     const [, baseUrl] = urls
     const order = batchOf(['person1@example.com'], { baseUrl })
     await store.batches.cancelWaiting(pending.batchId, someTime, 'cancelled', 1)
-    await store.waiting.recordSameService(urls, false, byOwner)
+    await store.heldRows.recordSameService(urls, false, byOwner)
     expect(await store.ledger.add(order, guard)).toBeUndefined()
-    await store.waiting.recordSameService(urls, true, byOwner)
+    await store.heldRows.recordSameService(urls, true, byOwner)
     const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
     expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
     expect(await store.ledger.list({ batchId: order.id })).toMatchObject([{ state: 'duplicate' }])
@@ -96,7 +96,7 @@ describe.each(backends)('%s: conflict detection', (backend) => {
   const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
   test('a claim by a version of the row from before its last attempt records nothing, whatever the row conflicts with', async () => {
-    await store.waiting.recordSameService(urls, false, byOwner)
+    await store.heldRows.recordSameService(urls, false, byOwner)
     const [other, batch] = [fileBatch({ baseUrl: urls[0] }), fileBatch({ baseUrl: urls[1] })]
     await store.batches.add(other, orderRows(1))
     await store.batches.add(batch, orderRows(1))
@@ -104,7 +104,7 @@ describe.each(backends)('%s: conflict detection', (backend) => {
     const attempt = await beginAttempt(store.ledger, version, newAttempt())
     if (attempt === undefined) throw new Error('the attempt did not begin')
     await store.ledger.move(attempt, { to: 'pending', at: someTime, reason: 'no byte left' })
-    await store.waiting.recordSameService(urls, true, byOwner)
+    await store.heldRows.recordSameService(urls, true, byOwner)
     expect(await beginAttempt(store.ledger, version, newAttempt())).toBeUndefined()
     expect(await store.ledger.beginInQuota(version, newAttempt(), unlimitedQuota)).toMatchObject({
       conflict: undefined,
@@ -211,7 +211,7 @@ describe.each(backends)('%s: a row that is similar to another row of its file', 
       expect(await beginAttempt(store.ledger, third, newAttempt())).toBeUndefined()
       const heldRow = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
       expect((await rowsOf(store, batchId))[2]).toMatchObject(heldRow)
-      await store.waiting.recheck(batchId, someTime)
+      await store.heldRows.recheck(batchId, someTime)
       expect((await rowsOf(store, batchId))[2]).toMatchObject(heldRow)
       await store.ledger.move(
         { ...attempt, state: 'unknown' },
@@ -222,7 +222,7 @@ describe.each(backends)('%s: a row that is similar to another row of its file', 
           decision: { by: 'owner@example.com', why: 'given up' },
         },
       )
-      await store.waiting.recheck(batchId, someTime)
+      await store.heldRows.recheck(batchId, someTime)
       expect((await rowsOf(store, batchId))[2]).toMatchObject({ row: 3, state: 'pending' })
     },
   )

@@ -181,14 +181,14 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('if two base URLs are recorded as one service, an event from one updates the order at the other', async () => {
-    const { ledger, waiting } = await setup.store()
+    const { ledger, heldRows } = await setup.store()
     const [oldUrl, newUrl] = ['https://old.example.com', 'https://api.example.com']
     const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: oldUrl })
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const event = receivedEvent(one, 'PARTIAL', { baseUrl: newUrl })
     await inbox.add([event], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'RECEIVED' }])
-    await waiting.recordSameService([newUrl, oldUrl], true, { at: someTime, by: 'ann' })
+    await heldRows.recordSameService([newUrl, oldUrl], true, { at: someTime, by: 'ann' })
     await inbox.add([{ ...event, status: 'IN_PROGRESS' }], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'IN_PROGRESS' }])
     await ledger.recordStatus(newUrl, one, 'COMPLETED', someTime)

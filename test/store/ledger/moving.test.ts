@@ -43,7 +43,7 @@ const eventOf = (digit: string) => ({
  * requests. One reason has a NUL, which PostgreSQL cannot store.
  */
 async function fillStore(store: Store): Promise<void> {
-  const { ledger, batches, waiting, inbox, unmatched } = store
+  const { ledger, batches, heldRows, inbox, unmatched } = store
   const acceptedAttempt = await beginOne(ledger, 'sent@example.com')
   const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
   await ledger.move(acceptedAttempt, {
@@ -63,7 +63,7 @@ async function fillStore(store: Store): Promise<void> {
   await ledger.move(unknownAttempt, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
   const file = fileBatch({ name: 'Zoë’s “people”.csv' })
   await batches.add(file, [orderRow(1, 'SENT@example.com'), orderRow(2, 'new@example.com')])
-  await waiting.recordSameService(['https://a.example.com', 'https://b.example.com'], true, {
+  await heldRows.recordSameService(['https://a.example.com', 'https://b.example.com'], true, {
     at: someTime,
     by: 'a person',
   })

@@ -22,17 +22,17 @@ describe.each(backends)('%s', (backend) => {
     await addOne(store.ledger, 'ann@example.com', { baseUrl: b })
     const addAgain = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
     expect((await addAgain(a))?.reason).toBe('other_service')
-    await store.waiting.recordSameService([a, b], true, byPerson)
+    await store.heldRows.recordSameService([a, b], true, byPerson)
     expect((await addAgain(a))?.reason).toBe('same')
     expect((await addAgain(c))?.reason).toBe('other_service')
-    await store.waiting.recordSameService([b, a], false, byPerson)
+    await store.heldRows.recordSameService([b, a], false, byPerson)
     expect(await addAgain(a)).toBeUndefined()
   })
 
   test('the package of a moved batch stays related to its earlier package, in both directions', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
-    expect(await store.waiting.moveRows(id, 13, await store.waiting.readMovable(id), someTime)).toBe(1)
+    expect(await store.heldRows.moveRows(id, 13, await store.heldRows.readMovable(id), someTime)).toBe(1)
     // The batches of this test have package 12.
     const conflict = await store.ledger.add(batchOf(['ann@example.com']), guard)
     expect(conflict).toMatchObject({
@@ -45,8 +45,8 @@ describe.each(backends)('%s', (backend) => {
   test('if the store was restored to a state without the batch, a move changes nothing', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
-    const rows = await store.waiting.readMovable(id)
-    expect(await store.waiting.moveRows('00000000-0000-4000-8000-000000000000', 13, rows, someTime)).toBe(0)
+    const rows = await store.heldRows.readMovable(id)
+    expect(await store.heldRows.moveRows('00000000-0000-4000-8000-000000000000', 13, rows, someTime)).toBe(0)
   })
 
   test('a person who is erased while a batch is moved stays erased', async () => {
@@ -56,10 +56,10 @@ describe.each(backends)('%s', (backend) => {
     const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error('the attempt did not begin')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })
-    const movable = await store.waiting.readMovable(id)
+    const movable = await store.heldRows.readMovable(id)
     expect(movable).toHaveLength(1)
     await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
-    expect(await store.waiting.moveRows(id, 13, movable, someTime)).toBe(0)
+    expect(await store.heldRows.moveRows(id, 13, movable, someTime)).toBe(0)
     for await (const body of store.batches.bodies(id)) expect(body).toBeUndefined()
   })
 })

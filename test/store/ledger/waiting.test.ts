@@ -73,13 +73,13 @@ describe.each(backends)('%s', (backend) => {
       await moveRow(first, 1, 'rejected')
       await moveRow(first, 2, 'accepted')
       await store.batches.cancelWaiting(first, at, 'cancelled', 3)
-      expect(await store.waiting.recheck(second, at)).toBe(2)
+      expect(await store.heldRows.recheck(second, at)).toBe(2)
       expect(await rowsOf(store, second)).toMatchObject([
         { state: 'pending', changedAt: at, matches: undefined },
         { state: 'duplicate', matches: { batchId: first, row: 2, state: 'accepted' } },
         { state: 'pending', heldFor: undefined },
       ])
-      expect(await store.waiting.recheck(second, at)).toBe(0)
+      expect(await store.heldRows.recheck(second, at)).toBe(0)
     })
 
     test('makes a held row pending if no conflict is left', async () => {
@@ -89,7 +89,7 @@ describe.each(backends)('%s', (backend) => {
         { state: 'held', heldFor: 'similar', shares: ['email', 'phone'] },
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      expect(await store.waiting.recheck(second, at)).toBe(1)
+      expect(await store.heldRows.recheck(second, at)).toBe(1)
       expect(await rowsOf(store, second)).toMatchObject([
         { state: 'pending', heldFor: undefined, shares: [] },
       ])
@@ -99,7 +99,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows(orderRows(3))
       await moveRow(batchId, 1, 'unknown')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 2)
-      expect(await store.waiting.recheck(batchId, at)).toBe(0)
+      expect(await store.heldRows.recheck(batchId, at)).toBe(0)
       expect(await readStates(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
     })
   })
@@ -116,7 +116,7 @@ describe.each(backends)('%s', (backend) => {
         [1, [externalResult()]],
         [2, [externalResult({ line: 3 })]],
       ])
-      await store.waiting.updateExternalResults(batchId, results, resultsFiles, at)
+      await store.heldRows.updateExternalResults(batchId, results, resultsFiles, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
         {
@@ -127,7 +127,7 @@ describe.each(backends)('%s', (backend) => {
         { state: 'pending' },
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      await store.waiting.recheck(batchId, at)
+      await store.heldRows.recheck(batchId, at)
       expect(await readStates(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
     })
 
@@ -135,15 +135,15 @@ describe.each(backends)('%s', (backend) => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await addRows([row])
       expect(await readStates(batchId)).toEqual(['duplicate'])
-      await store.waiting.updateExternalResults(batchId, new Map(), resultsFiles, at)
-      expect(await store.waiting.recheck(batchId, at)).toBe(1)
+      await store.heldRows.updateExternalResults(batchId, new Map(), resultsFiles, at)
+      expect(await store.heldRows.recheck(batchId, at)).toBe(1)
       expect(await readStates(batchId)).toEqual(['pending'])
     })
 
     test('that were added with the file are found again by a recheck', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await addRows([row, orderRow(2, 'bob@example.com')])
-      expect(await store.waiting.recheck(batchId, at)).toBe(0)
+      expect(await store.heldRows.recheck(batchId, at)).toBe(0)
       expect(await readStates(batchId)).toEqual(['duplicate', 'pending'])
     })
 
@@ -154,15 +154,15 @@ describe.each(backends)('%s', (backend) => {
           externalResults: [externalResult({ line: number + 1 })],
         }) as NewRow
       const batchId = await addRows([row(1, 'ann'), row(2, 'bob')])
-      await store.waiting.ignoreResults(batchId)
-      expect(await store.waiting.recheck(batchId, at)).toBe(2)
-      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), resultsFiles, at)
+      await store.heldRows.ignoreResults(batchId)
+      expect(await store.heldRows.recheck(batchId, at)).toBe(2)
+      await store.heldRows.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), resultsFiles, at)
       expect(await readStates(batchId)).toEqual(['pending', 'pending'])
       const other = await addRows([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.batches.cancelWaiting(other, at, 'cancelled', 1)
       await moveRow(other, 2, 'unknown')
       const results = new Map([1, 2].map((each) => [each, [externalResult()]]))
-      await store.waiting.updateExternalResults(other, results, resultsFiles, at)
+      await store.heldRows.updateExternalResults(other, results, resultsFiles, at)
       expect(await readStates(other)).toEqual(['cancelled', 'unknown'])
     })
   })
@@ -179,8 +179,8 @@ describe.each(backends)('%s', (backend) => {
       row(2, { ...ann, email: 'other@example.com' }),
     ])
     expect(await readStates(batchId)).toEqual(['held', 'held'])
-    await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)
-    await store.waiting.recheck(batchId, at)
+    await store.heldRows.release(batchId, { kind: 'rows', rows: [1] }, byOwner)
+    await store.heldRows.recheck(batchId, at)
     expect(await readStates(batchId)).toEqual(['pending', 'held'])
   })
 
@@ -195,7 +195,7 @@ describe.each(backends)('%s', (backend) => {
       { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
-    expect(await store.waiting.countConflicts(batchId)).toEqual({
+    expect(await store.heldRows.countConflicts(batchId)).toEqual({
       orderedBefore: { ...noConflicts().orderedBefore, count: 2, firstSentAt: earlier, lastSentAt: last },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
@@ -210,7 +210,7 @@ describe.each(backends)('%s', (backend) => {
         await store.accounts.add(release.kind, 0)
         const batchId = await addRows(rows, { account: release.kind })
         expect(await readStates(batchId)).toEqual(['pending', 'held'])
-        expect(await store.waiting.release(batchId, release, byOwner)).toMatchObject({ left: [] })
+        expect(await store.heldRows.release(batchId, release, byOwner)).toMatchObject({ left: [] })
         const { allowSimilar, shared } = (await store.batches.find(batchId)) ?? {}
         expect({ allowSimilar, shared }).toEqual({
           allowSimilar: release.kind === 'all',
@@ -225,7 +225,7 @@ describe.each(backends)('%s', (backend) => {
         similarRow(1, 'ann@example.com', 'Bob'),
         similarRow(2, 'ann@example.com', 'Cy'),
       ])
-      expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
+      expect(await store.heldRows.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
         rows: [1],
         left: [],
       })
@@ -245,7 +245,7 @@ describe.each(backends)('%s', (backend) => {
         similarRow(3, 'bob@example.com'),
       ])
       expect(await readStates(batchId)).toEqual(['duplicate', 'held', 'held'])
-      expect(await store.waiting.release(batchId, { kind: 'all' }, byOwner)).toEqual({ rows: [2], left: [] })
+      expect(await store.heldRows.release(batchId, { kind: 'all' }, byOwner)).toEqual({ rows: [2], left: [] })
       expect(await readStates(batchId)).toEqual(['duplicate', 'pending', 'held'])
     })
 
@@ -253,7 +253,7 @@ describe.each(backends)('%s', (backend) => {
       const first = await addRows([orderRow(1, 'ann@example.com')])
       await moveRow(first, 1, 'unknown')
       const batchId = await addRows([similarRow(1, 'ann@example.com')])
-      expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
+      expect(await store.heldRows.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
         rows: [],
         left: [{ row: 1, reason: 'similar_unknown' }],
       })
@@ -286,7 +286,7 @@ describe.each(backends)('%s', (backend) => {
       await moveRow(batchId, 1, 'accepted')
       await moveRow(batchId, 2, 'rejected')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 3)
-      const movable = await store.waiting.readMovable(batchId)
+      const movable = await store.heldRows.readMovable(batchId)
       expect(movable.map(({ row, state, packageId }) => [row, state, packageId])).toEqual([
         [2, 'rejected', 12],
         [4, 'pending', 12],
@@ -298,7 +298,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows(orderRows(2))
       for (const row of [1, 2]) await moveRow(batchId, row, 'rejected')
       await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
-      expect((await store.waiting.readMovable(batchId)).map(({ row }) => row)).toEqual([2])
+      expect((await store.heldRows.readMovable(batchId)).map(({ row }) => row)).toEqual([2])
     })
 
     test('does not change a row that has changed meanwhile, and compares the others under the successor', async () => {
@@ -307,9 +307,9 @@ describe.each(backends)('%s', (backend) => {
       })
       await moveRow(ordered, 1, 'accepted')
       const batchId = await addRows([...orderRows(3), similarRow(4, 'person1@example.com')])
-      const rows = await store.waiting.readMovable(batchId)
+      const rows = await store.heldRows.readMovable(batchId)
       await moveRow(batchId, 2, 'unknown')
-      expect(await store.waiting.moveRows(batchId, 13, rows, at)).toBe(3)
+      expect(await store.heldRows.moveRows(batchId, 13, rows, at)).toBe(3)
       expect((await rowsOf(store, batchId)).map(({ state, packageId }) => `${state} ${packageId}`)).toEqual([
         'pending 13',
         'unknown 12',
@@ -323,7 +323,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows([similarRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
       expect(await readStates(batchId)).toEqual(['held', 'duplicate'])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      await store.waiting.moveRows(batchId, 13, await store.waiting.readMovable(batchId), at)
+      await store.heldRows.moveRows(batchId, 13, await store.heldRows.readMovable(batchId), at)
       expect(await readStates(batchId)).toEqual(['pending', 'held'])
     })
 
@@ -331,33 +331,33 @@ describe.each(backends)('%s', (backend) => {
       const identity = (packageId: number) =>
         fileIdentity({ account: '', baseUrl: 'http://127.0.0.1:4010' }, '0'.repeat(64), packageId)
       const one = await addRows(orderRows(1), { identity: identity(12) })
-      await store.waiting.moveRows(one, 13, await store.waiting.readMovable(one), at)
+      await store.heldRows.moveRows(one, 13, await store.heldRows.readMovable(one), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect(await store.batches.findByIdentity(identity(12))).toBeUndefined()
       const two = await addRows(orderRows(1, 7), { identity: identity(12) })
-      await store.waiting.moveRows(two, 13, await store.waiting.readMovable(two), at)
+      await store.heldRows.moveRows(two, 13, await store.heldRows.readMovable(two), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
     })
 
     test('to the same package, and a move of a single order, change the row', async () => {
       const batchId = await addRows(orderRows(1))
-      expect(await store.waiting.moveRows(batchId, 12, await store.waiting.readMovable(batchId), at)).toBe(1)
+      expect(await store.heldRows.moveRows(batchId, 12, await store.heldRows.readMovable(batchId), at)).toBe(1)
       expect(await readStates(batchId)).toEqual(['pending'])
       const single = batchOf(['single@example.com'])
       await store.ledger.add(single, { allowDuplicate: false })
       expect(
-        await store.waiting.moveRows(single.id, 13, await store.waiting.readMovable(single.id), at),
+        await store.heldRows.moveRows(single.id, 13, await store.heldRows.readMovable(single.id), at),
       ).toBe(1)
       expect(await store.ledger.list({ batchId: single.id })).toMatchObject([{ packageId: 13 }])
     })
 
     test('changes the body that will be sent to the new body, byte for byte', async () => {
       const batchId = await addRows(orderRows(1))
-      const rows = (await store.waiting.readMovable(batchId)).map((row) =>
+      const rows = (await store.heldRows.readMovable(batchId)).map((row) =>
         Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
       )
-      await store.waiting.moveRows(batchId, 13, rows, at)
+      await store.heldRows.moveRows(batchId, 13, rows, at)
       const [row] = await rowsOf(store, batchId)
       const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
       expect(Buffer.from(attempt?.body ?? []).toString()).toBe('{"package_id":13}')
@@ -371,12 +371,12 @@ describe.each(backends)('%s', (backend) => {
     test('hold rows of people who were ordered under them, at their own service only', async () => {
       const first = await addTo(12)
       await moveRow(first, 1, 'accepted')
-      await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
+      await store.heldRows.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
       const unrelated = await addTo(13)
       expect(await readStates(unrelated)).toEqual(['pending'])
       await store.batches.cancelWaiting(unrelated, at, 'cancelled', 1)
-      await store.waiting.recordLikelySuccessors('http://localhost:4010', [[12, 13]], at)
-      await store.waiting.recordLikelySuccessors(
+      await store.heldRows.recordLikelySuccessors('http://localhost:4010', [[12, 13]], at)
+      await store.heldRows.recordLikelySuccessors(
         'http://127.0.0.1:4010',
         [
           [12, 13],
@@ -393,7 +393,7 @@ describe.each(backends)('%s', (backend) => {
 
     test('do not hold rows of people who are only pending under them', async () => {
       await addTo(12)
-      await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
+      await store.heldRows.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
       expect(await readStates(await addTo(13))).toEqual(['pending'])
     })
   })

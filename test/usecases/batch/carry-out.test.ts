@@ -220,7 +220,7 @@ describe('the package', () => {
       sent: 0,
     })
     const disk = new IoError('no space is left')
-    store.waiting.recordLikelySuccessors = () => Promise.reject(disk)
+    store.heldRows.recordLikelySuccessors = () => Promise.reject(disk)
     const { done } = await runBatch({}, { shouldCheckPackages: true }, unreachable.batch)
     expect(done).toEqual({ thrown: disk })
   })

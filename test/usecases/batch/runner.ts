@@ -101,7 +101,7 @@ export function createRunner(store: Store, overrides: RunOverrides = {}): Runner
     random,
     signal,
     batches: ordering.batches,
-    waiting: store.waiting,
+    heldRows: store.heldRows,
     inbox: store.inbox,
     unmatched: store.unmatched,
     governor: createGovernor({

@@ -258,7 +258,7 @@ describe('release', () => {
     const [currentUrl, otherUrl] = ['http://127.0.0.1:4010', 'https://old.example.com']
     const batch = await addSimilarFile()
     // A store in memory accepts orders only for this machine, so the other service is simulated.
-    store.waiting.release = () => Promise.resolve({ rows: [], left: [{ row: 1, reason: 'other_service' }] })
+    store.heldRows.release = () => Promise.resolve({ rows: [], left: [{ row: 1, reason: 'other_service' }] })
     const find = store.batches.find.bind(store.batches)
     store.batches.find = async (id) => {
       const each = await find(id)

@@ -101,7 +101,7 @@ test('a conflict found after the order was added is reported, and the order is c
   const { done, api } = await runOrder(order, {
     ledger: {
       async beginInQuota(...given) {
-        await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[13, 12]], 1)
+        await store.heldRows.recordLikelySuccessors('http://127.0.0.1:4010', [[13, 12]], 1)
         return store.ledger.beginInQuota(...given)
       },
     },

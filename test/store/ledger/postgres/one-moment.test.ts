@@ -37,7 +37,7 @@ test('a plan is from one snapshot: a decision about two services meanwhile affec
   const [one, another] = ['https://one.example.com', 'https://another.example.com'] as const
   await addOne(otherStore.ledger, 'person1@example.com', { baseUrl: one })
   const recordSame = () =>
-    otherStore.waiting.recordSameService([one, another], true, { at: someTime, by: 'a person' })
+    otherStore.heldRows.recordSameService([one, another], true, { at: someTime, by: 'a person' })
   const preview = async ({ batches }: Store) =>
     (await batches.preview(fileBatch({ baseUrl: another }), orderRows(1))).counts
   const before = await preview(otherStore)

@@ -71,12 +71,12 @@ test('if two processes begin an order of the same person, the second finds the a
   const stores = [await setup.store(), await setup.store()]
   const urls = ['https://old.example.com', 'https://new.example.com'] as const
   const byOwner = { at: someTime, by: 'owner@example.com' }
-  const { waiting, batches } = await setup.store()
+  const { heldRows, batches } = await setup.store()
   // Both rows of one person are pending only if their services were declared to be one after both were added.
-  await waiting.recordSameService(urls, false, byOwner)
+  await heldRows.recordSameService(urls, false, byOwner)
   const files = urls.map((baseUrl) => fileBatch({ baseUrl }))
   for (const file of files) await batches.add(file, orderRows(1))
-  await waiting.recordSameService(urls, true, byOwner)
+  await heldRows.recordSameService(urls, true, byOwner)
   for (const { ledger } of stores)
     await (await ledger.acquire({ id: fileBatch().id, kind: 'single' }))?.release()
   const rows = files.map(({ id }): RowVersion => ({

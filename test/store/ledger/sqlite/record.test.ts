@@ -90,7 +90,7 @@ describe('the store records', () => {
     const batch = fileBatch()
     const recipient = { ...personOf('ann@example.com'), first_name: 'Anne' }
     await store.batches.add(batch, [{ ...orderRow(1, 'ann@example.com'), recipient } as NewRow])
-    await store.waiting.release(batch.id, { kind: 'rows', rows: [1] }, { at, by: 'owner@example.com' })
+    await store.heldRows.release(batch.id, { kind: 'rows', rows: [1] }, { at, by: 'owner@example.com' })
     expect(queryFile('SELECT * FROM releases')).toEqual([
       {
         batch_id: batch.id,

@@ -101,7 +101,7 @@ describe('between the commit and the request', () => {
 
   test('the entry that the next process records for the attempt of a killed process names the related packages', async () => {
     const { store, batchId } = await beginRows(0)
-    await store.waiting.moveRows(batchId, 13, await store.waiting.readMovable(batchId), someTime)
+    await store.heldRows.moveRows(batchId, 13, await store.heldRows.readMovable(batchId), someTime)
     await beginNextRows(store, batchId, 1)
     await store.close()
     const expectedEntries = readEntries()

@@ -120,11 +120,11 @@ describe('a store that lost attempts', () => {
       generation: firstHeader?.kind === 'header' && firstHeader.generation,
     })
     const byOwner = { at: someTime, by: 'owner@example.com' }
-    expect(await store.waiting.recheck(batchId, someTime)).toBe(0)
+    expect(await store.heldRows.recheck(batchId, someTime)).toBe(0)
     expect(
-      await store.waiting.release(batchId, { kind: 'shared', value: 'x@example.com' }, byOwner),
+      await store.heldRows.release(batchId, { kind: 'shared', value: 'x@example.com' }, byOwner),
     ).toMatchObject({ rows: [] })
-    expect(await store.waiting.release(batchId, { kind: 'all' }, byOwner)).toMatchObject({ rows: [4] })
+    expect(await store.heldRows.release(batchId, { kind: 'all' }, byOwner)).toMatchObject({ rows: [4] })
     await beginNextRows(store, batchId, 1)
     // The number of the new attempt is higher than all earlier ones in the log.
     expect(readEntries().at(-1)?.number).toBeGreaterThan(3)
