@@ -65,7 +65,10 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   async run(): Promise<void> {
     const { flags, app } = this
     const choicesFromFlags = columnChoices(flags)
-    const choices = flags.plan === undefined ? await withDefaults(choicesFromFlags, await readingDefaults(app)) : choicesFromFlags
+    const choices =
+      flags.plan === undefined
+        ? await withDefaults(choicesFromFlags, await readingDefaults(app))
+        : choicesFromFlags
     const { yes, 'show-changes': showChanges } = flags
     const createPrompts = orderPrompts(app, { ...flags, showChanges }, (text) => this.confirm(text, yes))
     const { file, end } = await readWithAnswers(choices, app.prompter(), async () => {

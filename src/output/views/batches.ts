@@ -98,8 +98,11 @@ export function resultText(
   const failed = failedText(earlierOrders, failedPeople)
   const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined) {
-    const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: earlierOrders.cancelledCount }
-    const others = [sanitize(leftOut ?? ''), othersText(otherCounts, earlierOrders)].filter((each) => each !== '')
+    const otherCounts =
+      leftOut === undefined ? counts : { ...counts, cancelled: earlierOrders.cancelledCount }
+    const others = [sanitize(leftOut ?? ''), othersText(otherCounts, earlierOrders)].filter(
+      (each) => each !== '',
+    )
     return `${mark}${peopleText(orderedCount, total, file)}${failed}; left out: ${others.join(', ')}`
   }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
@@ -138,7 +141,10 @@ export function unfinishedText(
  * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
  * `people` are not known, they are counted.
  */
-function failedText({ failedByStatus }: BatchResult['earlierOrders'], people: readonly FailedPerson[]): string {
+function failedText(
+  { failedByStatus }: BatchResult['earlierOrders'],
+  people: readonly FailedPerson[],
+): string {
   const describe = (status: FailedStatus, one: string, several: string): string => {
     const count = failedByStatus[status] ?? 0
     if (count === 0) return ''
@@ -159,7 +165,12 @@ function failedText({ failedByStatus }: BatchResult['earlierOrders'], people: re
 /** Returns the counts of the rows that are not ordered, by state. */
 function othersText(
   counts: BatchCounts,
-  { count, cancelledCount, orderedAgain: reorderedCount, repeatCounts: repeats }: BatchResult['earlierOrders'],
+  {
+    count,
+    cancelledCount,
+    orderedAgain: reorderedCount,
+    repeatCounts: repeats,
+  }: BatchResult['earlierOrders'],
 ): string {
   const rows = rowsText({
     ...counts,

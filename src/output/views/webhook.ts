@@ -41,9 +41,7 @@ function validText(event: unknown, terminal: Terminal): string {
  * Shows one row per delivery of a log: its position, the result of the verification of its signature, and its
  * event or the problem.
  */
-export function loggedVerificationsView(
-  deliveries: readonly DeliveryResult[],
-): ListView<DeliveryResult> {
+export function loggedVerificationsView(deliveries: readonly DeliveryResult[]): ListView<DeliveryResult> {
   return {
     rows: deliveries,
     json: ({ place, valid, event, failure, diagnosis }) => ({

@@ -47,6 +47,7 @@ describe.each(backends)('%s', (backend) => {
     return batch.id
   }
 
+  const readMovable = (batchId: string) => store.heldRows.readMovable(batchId)
   const readStates = async (batchId: string) => (await rowsOf(store, batchId)).map(({ state }) => state)
 
   async function moveRow(
@@ -156,7 +157,8 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows([row(1, 'ann'), row(2, 'bob')])
       await store.heldRows.ignoreResults(batchId)
       expect(await store.heldRows.recheck(batchId, at)).toBe(2)
-      await store.heldRows.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), resultsFiles, at)
+      const resultsOfFirstRow = new Map([[1, [externalResult()]]])
+      await store.heldRows.updateExternalResults(batchId, resultsOfFirstRow, resultsFiles, at)
       expect(await readStates(batchId)).toEqual(['pending', 'pending'])
       const other = await addRows([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.batches.cancelWaiting(other, at, 'cancelled', 1)
@@ -286,7 +288,7 @@ describe.each(backends)('%s', (backend) => {
       await moveRow(batchId, 1, 'accepted')
       await moveRow(batchId, 2, 'rejected')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 3)
-      const movable = await store.heldRows.readMovable(batchId)
+      const movable = await readMovable(batchId)
       expect(movable.map(({ row, state, packageId }) => [row, state, packageId])).toEqual([
         [2, 'rejected', 12],
         [4, 'pending', 12],
@@ -298,7 +300,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows(orderRows(2))
       for (const row of [1, 2]) await moveRow(batchId, row, 'rejected')
       await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
-      expect((await store.heldRows.readMovable(batchId)).map(({ row }) => row)).toEqual([2])
+      expect((await readMovable(batchId)).map(({ row }) => row)).toEqual([2])
     })
 
     test('does not change a row that has changed meanwhile, and compares the others under the successor', async () => {
@@ -307,7 +309,7 @@ describe.each(backends)('%s', (backend) => {
       })
       await moveRow(ordered, 1, 'accepted')
       const batchId = await addRows([...orderRows(3), similarRow(4, 'person1@example.com')])
-      const rows = await store.heldRows.readMovable(batchId)
+      const rows = await readMovable(batchId)
       await moveRow(batchId, 2, 'unknown')
       expect(await store.heldRows.moveRows(batchId, 13, rows, at)).toBe(3)
       expect((await rowsOf(store, batchId)).map(({ state, packageId }) => `${state} ${packageId}`)).toEqual([
@@ -323,7 +325,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await addRows([similarRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
       expect(await readStates(batchId)).toEqual(['held', 'duplicate'])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      await store.heldRows.moveRows(batchId, 13, await store.heldRows.readMovable(batchId), at)
+      await store.heldRows.moveRows(batchId, 13, await readMovable(batchId), at)
       expect(await readStates(batchId)).toEqual(['pending', 'held'])
     })
 
@@ -331,30 +333,28 @@ describe.each(backends)('%s', (backend) => {
       const identity = (packageId: number) =>
         fileIdentity({ account: '', baseUrl: 'http://127.0.0.1:4010' }, '0'.repeat(64), packageId)
       const one = await addRows(orderRows(1), { identity: identity(12) })
-      await store.heldRows.moveRows(one, 13, await store.heldRows.readMovable(one), at)
+      await store.heldRows.moveRows(one, 13, await readMovable(one), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect(await store.batches.findByIdentity(identity(12))).toBeUndefined()
       const two = await addRows(orderRows(1, 7), { identity: identity(12) })
-      await store.heldRows.moveRows(two, 13, await store.heldRows.readMovable(two), at)
+      await store.heldRows.moveRows(two, 13, await readMovable(two), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
     })
 
     test('to the same package, and a move of a single order, change the row', async () => {
       const batchId = await addRows(orderRows(1))
-      expect(await store.heldRows.moveRows(batchId, 12, await store.heldRows.readMovable(batchId), at)).toBe(1)
+      expect(await store.heldRows.moveRows(batchId, 12, await readMovable(batchId), at)).toBe(1)
       expect(await readStates(batchId)).toEqual(['pending'])
       const single = batchOf(['single@example.com'])
       await store.ledger.add(single, { allowDuplicate: false })
-      expect(
-        await store.heldRows.moveRows(single.id, 13, await store.heldRows.readMovable(single.id), at),
-      ).toBe(1)
+      expect(await store.heldRows.moveRows(single.id, 13, await readMovable(single.id), at)).toBe(1)
       expect(await store.ledger.list({ batchId: single.id })).toMatchObject([{ packageId: 13 }])
     })
 
     test('changes the body that will be sent to the new body, byte for byte', async () => {
       const batchId = await addRows(orderRows(1))
-      const rows = (await store.heldRows.readMovable(batchId)).map((row) =>
+      const rows = (await readMovable(batchId)).map((row) =>
         Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
       )
       await store.heldRows.moveRows(batchId, 13, rows, at)

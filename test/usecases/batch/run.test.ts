@@ -97,7 +97,7 @@ describe('the rows in order', () => {
     // The pending rows do not conflict with a single order of another package.
     for (const number of [1, 3])
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
-    await store.waiting.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
+    await store.heldRows.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
     const { ports, events } = createRunner(store, { creates: [answer201(idOne), answer201(idTwo)] })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])
