@@ -11,11 +11,11 @@ const createRules = (hidden?: AmbiguityRules['hidden']): AmbiguityRules => ({
   targets: [email, { kind: 'unused', column: '' }],
   hidden,
 })
-const createRow = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
+const createRow = (line: number, changes: Partial<SheetRow> = {}): SheetRow => ({
   row: line - 1,
   line,
   cells: ['a', 'b'],
-  ...over,
+  ...changes,
 })
 const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByConditionalFormat: [] }
 
@@ -64,10 +64,10 @@ test('undecoded cells of columns that are sent are sampled, and the first one is
 
 test('cells merged over several rows are refused in a column that is sent, and accepted elsewhere', () => {
   const merged = { range: 'A2:A3', firstRow: 2, lastRow: 3, firstColumn: 0, lastColumn: 0 }
-  const findMergeRefusal = (over: Partial<typeof merged>) => {
+  const findMergeRefusal = (changes: Partial<typeof merged>) => {
     const ambiguities = new Ambiguities(createRules())
     ambiguities.shouldLeaveOut(createRow(2))
-    return ambiguities.findRefusal({ ...sheet, merged: [{ ...merged, ...over }] })
+    return ambiguities.findRefusal({ ...sheet, merged: [{ ...merged, ...changes }] })
   }
   expect(findMergeRefusal({})?.message).toContain('A2:A3')
   expect(findMergeRefusal({ firstColumn: 1, lastColumn: 1 })).toBeUndefined()

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/batch/batch-status.ts'
 import { batchRow, countsOf } from './rows.ts'
 
-const createBatch = (over: Partial<Batch> = {}): Batch => ({
+const createBatch = (changes: Partial<Batch> = {}): Batch => ({
   id: 'b-1',
   kind: 'file',
   addedAt: 0,
@@ -28,7 +28,7 @@ const createBatch = (over: Partial<Batch> = {}): Batch => ({
   halt: undefined,
   queuedAt: undefined,
   holder: undefined,
-  ...over,
+  ...changes,
 })
 
 test('missing values of a summary are null, and times are in ISO 8601', () => {
@@ -80,8 +80,8 @@ test('a listed row has its own request id or that of its match, and the e-mail t
 })
 
 test('the error of a row names its match, or its field once and the reason', () => {
-  const errorOfRow = (over: Parameters<typeof batchRow>[0]) =>
-    toListedRow(batchRow({ state: 'rejected', ...over })).error
+  const errorOfRow = (changes: Parameters<typeof batchRow>[0]) =>
+    toListedRow(batchRow({ state: 'rejected', ...changes })).error
   expect(errorOfRow({})).toBeNull()
   expect(errorOfRow({ reason: 'is wrong' })).toBe('is wrong')
   expect(errorOfRow({ reason: 'is wrong', field: 'email' })).toBe('email: is wrong')

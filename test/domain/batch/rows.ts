@@ -20,8 +20,8 @@ export function countsOf(states: Partial<Record<SubmissionState, number>>): Batc
   return { ...createEmptyCounts(), ...states, total }
 }
 
-/** Returns the reading of a valid row, with `over` replacing its properties. */
-export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
+/** Returns the reading of a valid row, with `changes` replacing its properties. */
+export const rowReading = (changes: Partial<RowReading> = {}): RowReading => ({
   row: 1,
   source: { row: 1, line: 2, cells: [] },
   packageId: 7,
@@ -29,11 +29,11 @@ export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
   body: { package_id: 7, recipient: ann },
   changes: [],
   problems: [],
-  ...over,
+  ...changes,
 })
 
-/** Returns a pending row of a batch, with `over` replacing its properties. */
-export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
+/** Returns a pending row of a batch, with `changes` replacing its properties. */
+export const batchRow = (changes: Partial<BatchRow> = {}): BatchRow => ({
   batchId: 'b-1',
   row: 1,
   state: 'pending',
@@ -57,5 +57,5 @@ export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
   field: undefined,
   email: undefined,
   matches: undefined,
-  ...over,
+  ...changes,
 })

@@ -276,7 +276,7 @@ test.each([
   expect(nextQueuedStep(createQueuedBatch(counts, code), haltedAt + 1000, triedAt).kind).toBe(kind)
 })
 
-test('the rest after a 403 ends after exactly fifteen minutes', () => {
+test('a queued batch that a 403 halted is run again after exactly fifteen minutes', () => {
   expect(
     nextQueuedStep(createQueuedBatch({ pending: 1 }, 'forbidden'), haltedAt + 899_999, undefined),
   ).toEqual({

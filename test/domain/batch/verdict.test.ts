@@ -68,9 +68,9 @@ test('the error of a halt has the code, status and wait of its cause; an interna
   )
 })
 
-const createConflictCounts = (over: Partial<ConflictCounts>): ConflictCounts => ({
+const createConflictCounts = (changes: Partial<ConflictCounts>): ConflictCounts => ({
   ...noConflicts(),
-  ...over,
+  ...changes,
 })
 
 test('a duplicate of an unknown row has the code outcome_unknown; waiting rows are incomplete; earlier orders have their dates', () => {
@@ -131,11 +131,11 @@ test('nothingSentError tells left-out, duplicate and invalid rows apart; without
   expect(nothingSentError(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
 })
 
-const createConflict = (over: Partial<Submission>): Conflict => ({
+const createConflict = (changes: Partial<Submission>): Conflict => ({
   becomes: 'duplicate',
   reason: 'same',
   shares: [],
-  order: { ...batchRow(), packageId: 7, ...over },
+  order: { ...batchRow(), packageId: 7, ...changes },
   moreCount: 0,
 })
 

@@ -51,12 +51,12 @@ export const sampleSchema = schemaOf({
   notes: { remark: ['string', false] },
 })
 
-export const recipientOf = (over: Readonly<Record<string, unknown>> = {}) => ({
+export const recipientOf = (changes: Readonly<Record<string, unknown>> = {}) => ({
   first_name: 'Ann',
   last_name: 'Lee',
   email: 'ann@example.com',
   phone: '+61400000000',
-  ...over,
+  ...changes,
 })
 
 /** Returns a valid body for sampleSchema. */

@@ -8,7 +8,7 @@ import {
   parseDraft,
 } from '../../../src/domain/form/stored-draft.ts'
 
-const draftOf = (over: Partial<StoredDraft> = {}): StoredDraft => ({
+const draftOf = (changes: Partial<StoredDraft> = {}): StoredDraft => ({
   refcheck_draft: 1,
   id: '0123456789abcdef',
   saved_at: '2026-11-20T12:00:00.000Z',
@@ -17,7 +17,7 @@ const draftOf = (over: Partial<StoredDraft> = {}): StoredDraft => ({
   account: '',
   package_name: 'Identity check',
   body: { package_id: 102, recipient: { first_name: 'Zoë', email: 'zoe@example.com' } },
-  ...over,
+  ...changes,
 })
 
 test('a stored draft is read back unchanged; any other text is undefined', () => {

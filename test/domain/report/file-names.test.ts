@@ -23,7 +23,7 @@ test.each([
   expect(names.assign('b', other)).toBe(other.replace('.pdf', '-2.pdf'))
 })
 
-test('a recorded report has the same number again, in any order of the reports', () => {
+test('a recorded report keeps its number, in whatever order the reports are named', () => {
   const recorded = [
     { key: 'a', file: 'Shah.pdf' },
     { key: 'b', file: 'Shah-2.pdf' },
@@ -49,7 +49,7 @@ test.each(['Shah-1.pdf', 'Shah-NaN.pdf', 'Shah-02.pdf'])('%s is not a numbered n
   expect(names.assign('a', 'Shah.pdf')).toBe('Shah.pdf')
 })
 
-test('a report whose own name looks like a numbered name has this name again', () => {
+test('a recorded report whose own name looks like a numbered name keeps this name', () => {
   const names = new FileNames([{ key: 'a', file: 'Shah-2.pdf' }])
   expect(names.assign('a', 'Shah-2.pdf')).toBe('Shah-2.pdf')
 })

@@ -58,8 +58,8 @@ test.each([
   { sha256: 'A'.repeat(64) },
   { sha256: 'a'.repeat(63) },
   { stored_at: 'now' },
-])('a record with %j is refused', (over) => {
-  expect(parseJournalLine(JSON.stringify({ ...record, ...over }))).toBeUndefined()
+])('a record with %j is refused', (changes) => {
+  expect(parseJournalLine(JSON.stringify({ ...record, ...changes }))).toBeUndefined()
 })
 
 test('a file that is not a manifest is refused with its path, and an incomplete journal line is ignored', () => {

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import type { Check, RequestResource } from '../../../src/contract/request.ts'
 import { isGoalReached, isWaitOver, waitFailure, type WaitGoal } from '../../../src/domain/request/goal.ts'
 
-const createCheck = (over: Partial<Check> = {}): Check => ({
+const createCheck = (changes: Partial<Check> = {}): Check => ({
   id: 'c-1',
   type: 'background',
   status: 'COMPLETED',
   report_pdf_url: 'https://x',
-  ...over,
+  ...changes,
 })
 
 const createRequest = (

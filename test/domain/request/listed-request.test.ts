@@ -8,7 +8,7 @@ import {
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { batchRow } from '../batch/rows.ts'
 
-const createOrder = (over: Parameters<typeof batchRow>[0] = {}) => ({ ...batchRow(over), packageId: 7 })
+const createOrder = (changes: Parameters<typeof batchRow>[0] = {}) => ({ ...batchRow(changes), packageId: 7 })
 
 test('only orders that may exist at the service are listed', () => {
   const unlistedStates = submissionStates.filter((state) => !statesAtService.includes(state))

@@ -10,22 +10,22 @@ import { conflictReasons, type Conflict } from '../../../src/domain/submission/c
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 
-const createOrder = (over: Partial<Submission>): Submission => ({
+const createOrder = (changes: Partial<Submission>): Submission => ({
   ...batchRow({ attemptedAt: Date.UTC(2026, 10, 20, 12) }),
   packageId: 7,
-  ...over,
+  ...changes,
 })
 
-const createConflict = (over: Partial<Submission>, conflict: Partial<Conflict> = {}): Conflict => ({
+const createConflict = (changes: Partial<Submission>, conflict: Partial<Conflict> = {}): Conflict => ({
   becomes: 'duplicate',
   reason: 'same',
   shares: [],
-  order: createOrder(over),
+  order: createOrder(changes),
   moreCount: 0,
   ...conflict,
 })
 const serviceUrl = 'https://api.example.com'
-const errorFor = (over: Submission) => duplicateError(createConflict(over), serviceUrl)
+const errorFor = (changes: Submission) => duplicateError(createConflict(changes), serviceUrl)
 
 test('the error for a duplicate names the person and the next command', () => {
   const accepted = errorFor(createOrder({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))

@@ -38,11 +38,11 @@ const externalResult: ExternalResult = {
 function findVerdict(
   change: Partial<ExternalResult>,
   allowed = {},
-  over: Partial<ComparableRow> = {},
+  changes: Partial<ComparableRow> = {},
   released = false,
 ): string {
   const conflict = findConflict(
-    { ...row, ...over, externalResults: [{ ...externalResult, ...change }] },
+    { ...row, ...changes, externalResults: [{ ...externalResult, ...change }] },
     [],
     { ...nothingAllowed, ...allowed },
     {

@@ -26,13 +26,13 @@ const orderedPackage = { service: 'https://a.example.com', packageId: 7 }
 const createRelation = (
   packageId: number,
   successorId: number,
-  over: Partial<PackageRelation> = {},
+  changes: Partial<PackageRelation> = {},
 ): PackageRelation => ({
   service: orderedPackage.service,
   packageId,
   successorId,
   how: 'moved',
-  ...over,
+  ...changes,
 })
 
 test('a service is the same as itself; for another one the user’s decision counts, in either direction', () => {

@@ -19,23 +19,23 @@ const row: ComparableRow = {
   kind: 'file',
 }
 
-const createConflict = (reason: Conflict['reason'], over: Partial<Conflict> = {}): Conflict => ({
+const createConflict = (reason: Conflict['reason'], changes: Partial<Conflict> = {}): Conflict => ({
   becomes: 'held',
   reason,
   shares: ['email'],
   order: { ...batchRow({ batchId: 'old', row: 3 }), packageId: 7 },
   moreCount: 0,
-  ...over,
+  ...changes,
 })
 
 const createListedConflict = (
   heldFor: Conflict['reason'],
-  over: Partial<ListedConflict> = {},
+  changes: Partial<ListedConflict> = {},
 ): ListedConflict => ({
   heldFor,
   batchId: 'old',
   row: 3,
-  ...over,
+  ...changes,
 })
 
 /** Returns whether a release covers the conflict, which is the only one of the row and is listed with it. */

@@ -14,7 +14,7 @@ import {
 import { readEvent } from '../../../src/domain/webhook/read-event.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'
 
-const createEvent = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
+const createEvent = (changes: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
   receivedAt: 0,
   body: Buffer.from('{}'),
   signature: '',
@@ -22,11 +22,11 @@ const createEvent = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
   status: 'PARTIAL',
   event: 'request.updated',
   oddity: undefined,
-  ...over,
+  ...changes,
 })
 
-const createIdentity = (over: Partial<ReceivedEvent> = {}): string =>
-  identityOf(createEvent(over), (bytes) => `hash of ${Buffer.from(bytes).toString()}`)
+const createIdentity = (changes: Partial<ReceivedEvent> = {}): string =>
+  identityOf(createEvent(changes), (bytes) => `hash of ${Buffer.from(bytes).toString()}`)
 
 test('two deliveries with the same request and status are one event, whatever their bytes and the case of the id', () => {
   expect(createIdentity({ body: Buffer.from('{ }'), requestId: 'r-1' })).toBe(createIdentity())
@@ -78,7 +78,7 @@ test('a remark contains only the beginning of a long value', () => {
   expect(readBody(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
 })
 
-const createInboxEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
+const createInboxEvent = (changes: Partial<InboxEvent> = {}): InboxEvent => ({
   id: 3,
   receivedAt: 1000,
   body: Buffer.from('{"a":"é"}'),
@@ -92,7 +92,7 @@ const createInboxEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
   attempts: 0,
   lastAnswer: undefined,
   forwardedAt: undefined,
-  ...over,
+  ...changes,
 })
 
 test('unknown values of an event are null, and times are in ISO 8601', () => {

@@ -7,12 +7,12 @@ const faultRow = recordForFaultTable('forged', 'accepted', { titles: /mutated/ }
 
 /** The full campaign is run by: node test/bench/webhook-mutations/run.ts */
 test('of 5,000 mutated deliveries none is accepted and none makes the verification throw', () => {
-  const { deliveries, accepted, crashes, kinds } = runCampaign(5000, 20261121)
+  const { deliveries, accepted, crashes, kindCount } = runCampaign(5000, 20261121)
   faultRow.countCases(deliveries, deliveries - accepted.length - crashes.length)
-  faultRow.addNote(`${kinds} kinds, ${crashes.length} crashes, seed 20261121`)
+  faultRow.addNote(`${kindCount} kinds, ${crashes.length} crashes, seed 20261121`)
   expect({ accepted, crashes }).toEqual({ accepted: [], crashes: [] })
   expect(deliveries).toBe(5000)
-  expect(kinds).toBeGreaterThan(50)
+  expect(kindCount).toBeGreaterThan(50)
 })
 
 test('a seed gives the same numbers every time', () => {

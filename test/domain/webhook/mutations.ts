@@ -166,10 +166,14 @@ const headChanges: Readonly<Record<string, (lines: string[], roll: Dice) => stri
 }
 
 export interface CampaignResult {
+  /** Number of mutated deliveries. */
   deliveries: number
+  /** Descriptions of the deliveries that were accepted. */
   accepted: string[]
+  /** Descriptions of the deliveries whose verification threw an unexpected error. */
   crashes: string[]
-  kinds: number
+  /** Number of different kinds of mutations. */
+  kindCount: number
 }
 
 /** Parses and verifies `count` mutated deliveries, and returns those that are accepted or throw. */
@@ -193,7 +197,7 @@ export function runCampaign(count: number, seed: number): CampaignResult {
       if (!(error instanceof RefcheckError)) crashes.push(`${what}: ${String(error)}`)
     }
   }
-  return { deliveries, accepted, crashes, kinds: kinds.size }
+  return { deliveries, accepted, crashes, kindCount: kinds.size }
 }
 
 interface Mutated {
