@@ -8,14 +8,14 @@ import { printFigures } from '../measuring.ts'
 
 const [count = 100_000, seed = 1] = process.argv.slice(2).map(Number)
 const startedAt = performance.now()
-const { deliveries, accepted, crashes, kinds } = runCampaign(count, seed)
+const { deliveries, accepted, crashes, kindCount } = runCampaign(count, seed)
 const seconds = (performance.now() - startedAt) / 1000
 printFigures([
   {
     label: 'mutated deliveries accepted, or a crash',
     value: accepted.length + crashes.length,
     atMost: 0,
-    note: `of ${deliveries}, ${kinds} kinds (seed ${seed}, ${seconds.toFixed(1)} s)`,
+    note: `of ${deliveries}, ${kindCount} kinds (seed ${seed}, ${seconds.toFixed(1)} s)`,
   },
 ])
 for (const line of [...accepted, ...crashes].slice(0, 20)) process.stdout.write(`  ${line}\n`)
