@@ -88,6 +88,7 @@ test('a request that the provider has is recorded, so that a later file holds th
   expect(here.read('people.results.csv')).toContain(
     `a3@example.com,+61400000003,cancelled,,,left out: the provider has it as request ${requestId},`,
   )
+  expect((await type(`batch resume ${batchId} --yes`)).stderr).not.toMatch('after all')
   write('late.csv', here.read('people.csv').split('\n').toSpliced(1, 2).join('\n'))
   expect(await type('batch run late.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run late.csv --package 102 --yes

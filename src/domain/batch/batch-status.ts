@@ -1,6 +1,12 @@
 import type { Recipient } from '../../contract/request.ts'
 import type { Batch, BatchRow, Match } from './batch.ts'
-import { heldReasonTexts, sharedText, unmatchedText } from '../submission/duplicate.ts'
+import {
+  foreignRequestReason,
+  heldReasonTexts,
+  samePersonReason,
+  sharedText,
+  unmatchedText,
+} from '../submission/duplicate.ts'
 import type { ConflictCounts } from './verdict.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
@@ -136,8 +142,20 @@ export function toListedRow(row: BatchRow, line: number | null = null) {
  * Whether the user left out the row because of a similar person. The order that it matches may be that of another
  * person, while a duplicate matches an order of the same person.
  */
-export function isLeftOutAsSimilar({ state, heldFor }: Pick<BatchRow, 'state' | 'heldFor'>): boolean {
-  return state === 'cancelled' && heldFor !== undefined && heldFor !== 'recent'
+export function isLeftOutAsSimilar({
+  state,
+  heldFor,
+  reason,
+}: Pick<BatchRow, 'state' | 'heldFor' | 'reason'>): boolean {
+  return state === 'cancelled' && heldFor !== undefined && heldFor !== 'recent' && reason !== samePersonReason
+}
+
+/** Whether the person of a row that the user left out is ordered: by the order that the row matches, or elsewhere. */
+export function isOrderedOtherwise(row: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches'>): boolean {
+  const { state, reason, matches } = row
+  if (state !== 'cancelled') return false
+  if (reason?.startsWith(foreignRequestReason) === true) return true
+  return matches?.state === 'accepted' && !isLeftOutAsSimilar(row)
 }
 
 /** Whether the row is held because it shares an e-mail or a phone with a person who may be another one. */

@@ -245,7 +245,7 @@ function incompleteError(
 function nextStepHint(
   batchId: string,
   { pending, sending, held, cancelled, rejected }: BatchCounts,
-  { waiting }: ConflictCounts,
+  { waiting, orderedBefore }: ConflictCounts,
   { held: firstHeld, leftOut }: FirstRows,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
@@ -266,7 +266,7 @@ function nextStepHint(
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
-  if (cancelled > 0) return orderCancelledHint(batchId, leftOut)
+  if (cancelled > orderedBefore.cancelledCount) return orderCancelledHint(batchId, leftOut)
   const seeReasons = `See the reason for each row with: refcheck batch rows ${batchId}`
   return rejected === 0
     ? seeReasons
@@ -395,8 +395,8 @@ export function noConflicts(): ConflictCounts {
 /** Rows that conflict with orders in the same state, for the same reason. */
 export interface ConflictGroup {
   heldFor?: ConflictReason | undefined
-  /** 1 if the rows were cancelled and would have repeated the order. */
-  isCancelled?: number | undefined
+  /** The number of these rows that were cancelled and would have repeated the order. */
+  cancelledCount?: number | undefined
   /** The state of the conflicting order; undefined if the order is not in this store. */
   state: SubmissionState | undefined
   /** The status of the conflicting order's request, as last read. */
@@ -417,8 +417,8 @@ export interface ConflictGroup {
 export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noConflicts()
   for (const group of groups) {
-    const { heldFor, isCancelled = 0, state, requestStatus, batchId, count, repeats = 0, first, last } = group
-    if (isCancelled === 1 && state !== 'accepted') continue
+    const { heldFor, cancelledCount = 0, state, requestStatus, batchId, count, repeats = 0 } = group
+    const { first, last } = group
     if (heldFor === undefined) conflicts.orderedBefore.repeatCounts.all += repeats
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
@@ -431,7 +431,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
     } else if (state === 'accepted') {
       const { orderedBefore } = conflicts
       orderedBefore.count += count
-      orderedBefore.cancelledCount += isCancelled * count
+      orderedBefore.cancelledCount += cancelledCount
       orderedBefore.repeatCounts.ordered += repeats
       orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count - repeats
       countFailed(orderedBefore.failedByStatus, requestStatus, count - repeats)

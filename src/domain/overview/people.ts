@@ -3,6 +3,7 @@ import { missingPersonText } from '../wording/text.ts'
 import { isoTime, localDay } from '../wording/time.ts'
 import type { BatchRow, Match } from '../batch/batch.ts'
 import { isLeftOutAsSimilar } from '../batch/batch-status.ts'
+import { samePersonReason } from '../submission/duplicate.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
 
@@ -25,6 +26,7 @@ export function personRow(
 ) {
   const { state, recipient } = row
   const order = state === 'accepted' ? row : earlier
+  const isDuplicate = state === 'duplicate' || (state === 'cancelled' && row.reason === samePersonReason)
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {
@@ -36,19 +38,24 @@ export function personRow(
     user: { baseUrl, userEmail },
     /** The last read status of the request; for other rows the state of the row. */
     status:
-      order !== undefined ? (order.requestStatus ?? 'RECEIVED') : state === 'cancelled' ? leftOut : state,
+      order === undefined
+        ? isDuplicate
+          ? 'duplicate'
+          : state === 'cancelled'
+            ? leftOut
+            : state
+        : (order.requestStatus ?? 'RECEIVED'),
     /** Whether another row ordered the request. */
     is_repeat: order !== undefined && order !== row,
     /** When the order was sent; set only if it was accepted. */
     ordered_at: order === undefined ? null : isoTime(order.attemptedAt),
     read_at: order === undefined ? null : isoTime(order.requestStatusAt ?? order.changedAt),
     /** For a duplicate, the id of the request that it repeats. */
-    request_id:
-      (order ?? row).requestId ?? (state === 'duplicate' ? row.matches?.requestId : undefined) ?? null,
+    request_id: (order ?? row).requestId ?? (isDuplicate ? row.matches?.requestId : undefined) ?? null,
     batch_id: row.batchId,
     row: row.row,
     /** For a duplicate, the row of the same file that it repeats. */
-    same_as_row: state === 'duplicate' && row.matches?.batchId === row.batchId ? row.matches.row : null,
+    same_as_row: isDuplicate && row.matches?.batchId === row.batchId ? row.matches.row : null,
   }
 }
 
@@ -57,7 +64,7 @@ export function personRow(
  * only another row of its file.
  */
 export function repeatedOrderKey(
-  row: Pick<BatchRow, 'state' | 'heldFor' | 'matches' | 'batchId'>,
+  row: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches' | 'batchId'>,
 ): string | undefined {
   const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
   const { matches, batchId } = row

@@ -14,6 +14,7 @@ import {
   releasableReasons,
   conflictingStates,
 } from '../../domain/submission/conflicts.ts'
+import { foreignRequestReason, samePersonReason } from '../../domain/submission/duplicate.ts'
 import { resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { type ComparingBudget, PhoneSharers, maxComparingCost } from '../../domain/submission/similarity.ts'
@@ -209,6 +210,9 @@ ${selectOrdersWith(orderFingerprintColumns, '(SELECT * FROM shared)')} WHERE ${c
 
 const matchesExternalResult = `s.matches_batch = '${resultsBatch}'`
 
+/** Whether a row was left out because the provider has a request for its person. */
+const hasForeignRequest = `(s.state = 'cancelled' AND coalesce(s.reason, '') LIKE '${foreignRequestReason} %')`
+
 /** The time when the order that a row conflicts with was sent, also for an order that only a results file names. */
 const sentAt = `coalesce(a.began_at, m.changed_at, CASE WHEN ${matchesExternalResult} THEN
   CAST({json s.external_results} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
@@ -233,20 +237,24 @@ export const selectSharingFlags = `SELECT ${sharingColumns((column) => `:${field
 
 /**
  * The orders that duplicate and held rows of a batch conflict with, with their current state; also for rows that were
- * cancelled because they repeat another order. `count`: the number of rows; `repeats`: the number of them whose order
+ * cancelled because their people are ordered otherwise. `count`: the number of rows; `repeats`: the number of them whose order
  * another row of the batch has or repeats; `first` and `last`: when the first and the last of the orders were sent.
  */
 export const selectConflicts = `
-SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for, CAST((s.state = 'cancelled') AS integer) AS is_cancelled,
-  CASE WHEN ${matchesExternalResult} THEN 'accepted' ELSE m.state END AS state, m.request_status, m.batch_id,
-  count(*) AS count, count(*) - CASE WHEN m.batch_id = :batchId THEN 0 WHEN m.batch_id IS NULL THEN count(*)
+SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for,
+  CASE WHEN ${matchesExternalResult} OR ${hasForeignRequest} THEN 'accepted' ELSE m.state END AS state,
+  m.request_status, m.batch_id, count(*) AS count,
+  sum(CASE WHEN s.state = 'cancelled' THEN 1 ELSE 0 END) AS cancelled_count,
+  count(*) - CASE WHEN m.batch_id = :batchId THEN 0 WHEN m.batch_id IS NULL THEN count(*)
     ELSE count(DISTINCT s.matches_row) END AS repeats, min(${sentAt}) AS first, max(${sentAt}) AS last
 FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id
 WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL AND s.state = 'held'
-  OR s.state = 'cancelled' AND s.matches_batch IS NOT NULL AND coalesce(s.held_for, 'recent') = 'recent')
-GROUP BY s.state, s.held_for, ${matchesExternalResult}, m.state, m.request_status, m.batch_id`
+  OR ${hasForeignRequest} OR s.state = 'cancelled' AND m.state = 'accepted' AND s.reason = '${samePersonReason}'
+  OR s.state = 'cancelled' AND (m.state = 'accepted' OR ${matchesExternalResult})
+    AND coalesce(s.held_for, 'recent') = 'recent')
+GROUP BY 1, 2, 3, 4`
 
 export const selectPackageRelations = 'SELECT service, package_id, successor_id, how FROM joined_packages'
 

@@ -1,6 +1,11 @@
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
-import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
+import {
+  foreignRequestReason,
+  heldReasonTexts,
+  samePersonReason,
+  sameServiceHint,
+} from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import { heldQuestion } from '../../domain/batch/held-question.ts'
@@ -178,13 +183,13 @@ async function decideHeldRow(
     const answer = await prompter.select({ message: question.message, choices: question.choices })
     if (answer === 'later') return answer
     const decision = { at: clock.now(), by: api.userEmail }
-    if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
+    if (answer === 'leave-out') await cancelBatch(ports, batch, [number], reasonToLeaveOut(row))
     else if (answer === 'has-request') {
       const requestId = await askAndRecordRequest(ports, batch, row)
       if (requestId === undefined) return 'later'
       if (requestId === 'refused') lastConflictKey = undefined
       else {
-        await cancelBatch(ports, batch, [number], `left out: the provider has it as request ${requestId}`)
+        await cancelBatch(ports, batch, [number], `${foreignRequestReason} ${requestId}`)
         const rowText = formatRow({ ...row, line: lines.get(number) })
         ports.onQuestion([`Request ${requestId} is recorded; ${rowText} is not sent.`])
       }
@@ -201,6 +206,14 @@ async function decideHeldRow(
       )
     }
   }
+}
+
+/** Returns the reason that is recorded for a held row that the user left out. */
+function reasonToLeaveOut({ heldFor, matches }: BatchRow): string {
+  if (heldFor === 'similar') return samePersonReason
+  if (heldFor === 'unmatched_request' && matches?.requestId !== undefined)
+    return `${foreignRequestReason} ${matches.requestId}`
+  return 'left out by a person’s decision'
 }
 
 /**

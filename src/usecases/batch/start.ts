@@ -20,12 +20,11 @@ import {
 } from './results-file.ts'
 import { findSecondOrders, reconcile, findUnknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
-import { heldElsewhereError, matchInError } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError, isOrderedOtherwise, matchInError } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
-import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 
 /** The services that running a batch uses. */
@@ -338,7 +337,7 @@ async function describeLeftOut(
   const descriptions: string[] = []
   let count = 0
   for await (const row of batches.rows(batch.id, { states: ['cancelled'] })) {
-    if (repeatedOrderKey(row) !== undefined) continue
+    if (isOrderedOtherwise(row)) continue
     count += 1
     if (count <= maxNamed) descriptions.push(await describeRow(row, batch))
   }

@@ -24,6 +24,7 @@ import {
   countPeople,
   type PersonRow,
   personRow,
+  removeDuplicates,
   repeatedOrderKey,
   rowKey,
 } from '../../domain/overview/people.ts'
@@ -156,7 +157,13 @@ export async function readPeopleOfBatch(
   const people = rows.map((row) => personRow(row, batch, earlierOrders.get(repeatedOrderKey(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
-  return { people, total: people.length, persons: countPeople(people), attention, users: [batch] }
+  return {
+    people,
+    total: people.length,
+    persons: countPeople(removeDuplicates(people)),
+    attention,
+    users: [batch],
+  }
 }
 
 /** Returns all people of an organisation, newest first. `attention`: the result of `readAttention`. */
@@ -187,7 +194,13 @@ export async function readPeopleOfStore(
       return personRow({ ...each, matches: repeat?.matches }, each, earlierOrder)
     }),
     total: ordersInScope.length,
-    persons: countPeople(ordersInScope.map((each) => personRow(each, each))),
+    persons: countPeople(
+      removeDuplicates(
+        ordersInScope.map((each) =>
+          personRow({ ...each, matches: repeats.get(rowKey(each))?.matches }, each),
+        ),
+      ),
+    ),
     attention,
     users: [...users.values()],
   }
