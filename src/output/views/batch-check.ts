@@ -324,11 +324,11 @@ const remarkLines = (
 ): string[] => [
   ...matchLines(matches),
   ...heldLines(held),
-  ...phoneLines(phoneSharers),
-  ...nameLines(namesakes),
-  ...nameInFileLines(namesakesInFile),
+  ...phoneSharerLines(phoneSharers),
+  ...namesakeLines(namesakes),
+  ...namesakeInFileLines(namesakesInFile),
   ...leaveOutLines(phoneSharers.length + namesakes.length + namesakesInFile.length),
-  ...unlikelyLines(unlikely),
+  ...improbableValueLines(unlikely),
 ]
 
 function notSentLines(matches: Plan['matches'], why: string): string[] {
@@ -361,7 +361,7 @@ function invalidLines(problems: readonly RowProblem[]): string[] {
 /**
  * Returns the rows with the phone of another person. They are sent, because a couple or an office may share a phone.
  */
-function phoneLines(phones: Plan['phoneSharers']): string[] {
+function phoneSharerLines(phones: Plan['phoneSharers']): string[] {
   if (phones.length === 0) return []
   const [has, are] = phones.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
@@ -376,17 +376,17 @@ function phoneLines(phones: Plan['phoneSharers']): string[] {
 }
 
 /** Returns the improbable values of rows that are sent. Only a person can decide whether they are right. */
-function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
+function improbableValueLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
   const are = rows === 1 ? 'it is' : 'they are'
   return [
     `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${are} sent as ${are}`,
-    ...firstLines(unlikely, maxListed, unlikelyText),
+    ...firstLines(unlikely, maxListed, improbableValueText),
   ]
 }
 
-function unlikelyText({ person, line, row, column, value, problem }: UnlikelyValue): string {
+function improbableValueText({ person, line, row, column, value, problem }: UnlikelyValue): string {
   return `${person} (${positionText(row, line)}): ${column} ${value} ${problem}`
 }
 
@@ -395,7 +395,7 @@ export function improbableValuesWarning({ unlikely }: Plan, name: string): strin
   const [first, ...others] = unlikely
   if (first === undefined) return undefined
   const more = others.length === 0 ? '' : `, and ${formatCount(others.length, 'more value', 'more values')}`
-  return `${name}: unlikely, and sent as it is: ${unlikelyText(first)}${more}`
+  return `${name}: unlikely, and sent as it is: ${improbableValueText(first)}${more}`
 }
 
 /** Returns the held rows, grouped by the reason or by the person to whom they are similar. */
@@ -546,7 +546,7 @@ function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
  * Returns the rows that have only the name in common with an earlier order. They are sent, because names are not
  * unique.
  */
-function nameLines(names: Plan['namesakes']): string[] {
+function namesakeLines(names: Plan['namesakes']): string[] {
   if (names.length === 0) return []
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
@@ -564,7 +564,7 @@ function nameLines(names: Plan['namesakes']): string[] {
  * Returns the rows that have only the name in common with an earlier row. They are sent, because names are not
  * unique.
  */
-function nameInFileLines(names: Plan['namesakesInFile']): string[] {
+function namesakeInFileLines(names: Plan['namesakesInFile']): string[] {
   if (names.length === 0) return []
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [

@@ -18,6 +18,7 @@ const leaseMs = 75_000
 
 /** The result of a claim: an attempt, a wait for the quota, or a conflict, which is recorded. */
 export interface ClaimOutcome {
+  /** Milliseconds until the quota allows the call; 0 if it allows the call now. */
   waitMs: number
   attempt?: Attempt | undefined
   conflict?: Conflict | undefined
@@ -34,21 +35,23 @@ export interface ClaimOutcome {
 
 /** The result of a claim before the attempt is recorded in the attempt log. */
 export interface ClaimResult extends ClaimOutcome {
+  /** The committed attempt, which the caller appends to the attempt log; undefined if no row was claimed. */
   recorded?: RecordedAttempt | undefined
   /** Why the store may not be used. */
   failure?: ClaimFailure | undefined
   /** If the circuit breaker is open, the id of the attempt whose outcome is unknown. */
-  openedBy?: string | undefined
+  breakerOpenedBy?: string | undefined
 }
 
 /** A row to claim, with the attempt that its claim begins. */
 export interface ClaimRequest {
   from: RowVersion
   attempt: NewAttempt
-  /** The priority of the call in the quota. */
-  priority: QuotaClaim
+  /** What the quota reserves for the call, and for which kind of call. */
+  quotaClaim: QuotaClaim
   /** Whether to claim the first row of the batch that no other runner is about to send, instead of the given row. */
   mayClaimNext: boolean
+  /** The state of the store that this process expects: its generation, connection and newest attempts. */
   required: FenceRequirement
   /**
    * The row as the claim changes it. It is set before the statement is sent, because without an answer the
@@ -59,6 +62,7 @@ export interface ClaimRequest {
 
 /** The data that a claim is decided by. */
 interface ClaimInputs {
+  /** The state of the store at the claim, which has to match `required` of the request. */
   fence: SelectedFence | undefined
   stored: StoredRow | undefined
   quota: Parameters<typeof decideSlot>[1]
@@ -134,13 +138,13 @@ export class Claims extends StorePart {
    * quota.
    */
   *readForClaim(request: ClaimRequest): Work<ClaimInputs> {
-    const { from, required, priority, mayClaimNext } = request
+    const { from, required, quotaClaim, mayClaimNext } = request
     request.claimed = undefined
     const matching = new Matching(this.key)
     const [fence, stored, quota] = yield* together([
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
       this.#claimsAnyRow(mayClaimNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
-      lockQuota(priority),
+      lockQuota(quotaClaim),
     ])
     return { fence, stored, quota, matching }
   }
@@ -154,13 +158,13 @@ export class Claims extends StorePart {
     { fence, stored, quota, matching }: ClaimInputs,
     throwsIfDamaged: boolean,
   ): Work<ClaimResult> {
-    const { from, attempt, required, priority, mayClaimNext } = request
+    const { from, attempt, required, quotaClaim, mayClaimNext } = request
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
     const claimsAnyRow = this.#claimsAnyRow(mayClaimNext)
     const failure = fence === undefined ? 'closed' : this.#findFailure(fence, required)
     if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
     if (claimsAnyRow && this.#isBreakerOpen(fence))
-      return { waitMs: 0, isBreakerOpen: true, openedBy: fence.openedBy }
+      return { waitMs: 0, isBreakerOpen: true, breakerOpenedBy: fence.openedBy }
     const isFree = stored?.state === 'pending' && (claimsAnyRow || stored.attemptId === from.attemptId)
     if (stored === undefined || !isFree) return { waitMs: 0, isTaken: true }
     const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
@@ -174,7 +178,7 @@ export class Claims extends StorePart {
       const wasRecorded = yield* matching.recordConflict(stored, 'pending', conflict, attempt.at)
       return { waitMs: 0, conflict: wasRecorded ? conflict : undefined, ...otherRow, isTaken: !wasRecorded }
     }
-    const { waitMs, update } = decideSlot(priority, quota)
+    const { waitMs, update } = decideSlot(quotaClaim, quota)
     if (waitMs > 0) {
       if (update !== undefined) yield* run(...update)
       return { waitMs }

@@ -137,7 +137,7 @@ WHERE b.id = :batchId AND NOT EXISTS (
     AND NOT (s.batch_id = :batchId AND s.row_number = :row))
 ON CONFLICT (service, request_id) DO NOTHING`
 
-/** Removes a row's reservation of the given request id, or of its request id whatever it is if none is given. */
+/** Removes a row's reservation of the given request id; of any request id if none is given. */
 const deleteRequest = `
 DELETE FROM request_rows
 WHERE batch_id = :batchId AND row_number = :row AND request_id = coalesce(CAST(:requestId AS text), request_id)`
@@ -251,8 +251,8 @@ export class EngineLedger extends StorePart {
 
   /**
    * Changes the state of rows whose process has ended, at the wall time `at` (ms). A row in `sending` becomes `unknown`
-   * and is returned. A single order that is
-   * `pending` becomes `cancelled`, since it was not sent and no process will continue it.
+   * and is returned. A single order that is `pending` becomes `cancelled`, since it was not sent and no process will
+   * continue it.
    */
   async recover(at: number): Promise<Submission[]> {
     const unknown: Submission[] = []
@@ -298,7 +298,7 @@ export class EngineLedger extends StorePart {
   async beginInQuota(
     from: RowVersion,
     attempt: NewAttempt,
-    priority: QuotaClaim,
+    quotaClaim: QuotaClaim,
     mayClaimNext = false,
   ): Promise<ClaimOutcome> {
     await this.rollbacks.ready()
@@ -307,7 +307,7 @@ export class EngineLedger extends StorePart {
       const request: ClaimRequest = {
         from,
         attempt,
-        priority,
+        quotaClaim,
         mayClaimNext,
         required: this.rollbacks.fence(),
       }
@@ -319,7 +319,7 @@ export class EngineLedger extends StorePart {
         await this.#returnToPending(request.claimed, attempt.at, unansweredReason)
         return { waitMs: 0, attempt: undefined, conflict: undefined, isTaken: true }
       }
-      if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
+      if (claim.breakerOpenedBy !== undefined) claims.acknowledgeBreaker(claim.breakerOpenedBy)
       if (claim.failure === undefined) return this.#recordInLog(claim)
       if (failures === maxFailures) throw new InternalError(`the store is compared in vain: ${claim.failure}`)
       await this.rollbacks.handleFailedClaim(claim.failure)
@@ -337,8 +337,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Moves a request from one row to another: changes `rowWithRequest` by `loss` and the row `from` by `change`. Returns
-   * whether both changes were made.
+   * Moves a request to the row `from`: `loss` is the change of `rowWithRequest`, which loses the request, and `change`
+   * that of `from`. Returns whether both changes were made.
    */
   async moveFrom(
     rowWithRequest: RowVersion,
@@ -372,14 +372,14 @@ export class EngineLedger extends StorePart {
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
-    priority: QuotaClaim,
+    quotaClaim: QuotaClaim,
     mayClaimNext = false,
   ): Promise<Pick<ClaimOutcome, 'attempt' | 'conflict' | 'row'> & { isMoved: boolean }> {
     const claims = this.#claims
     const request: ClaimRequest = {
       from: next,
       attempt,
-      priority,
+      quotaClaim,
       mayClaimNext,
       required: this.rollbacks.fence(),
     }
@@ -516,7 +516,7 @@ export class EngineLedger extends StorePart {
 
   /** Records a committed attempt in the log, before its request is sent. If that fails, the row becomes pending again. */
   async #recordInLog(claim: ClaimResult): Promise<ClaimOutcome> {
-    const { recorded, failure: _, openedBy: __, ...outcome } = claim
+    const { recorded, failure: _, breakerOpenedBy: __, ...outcome } = claim
     const claimed = { attempt: undefined, conflict: undefined, ...outcome }
     if (recorded === undefined) return claimed
     try {

@@ -109,7 +109,7 @@ interface ErasureCounts {
 
 export interface MaintenanceParts extends Pick<StoreContext, 'engine'> {
   key: Pick<StoreKey, 'fingerprint'>
-  rollbacks: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>
+  rollbacks: Pick<RollbackDetection, 'idsOnThisMachine' | 'removeFingerprints'>
   upkeep: Upkeep
   /** The location of this machine's files, which distinguishes it from other machines that use the store. */
   location: string
@@ -228,7 +228,7 @@ WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
       together([metaText(erasureName), metaText(unscrubbedName)]),
     )
     const remaining = parseLeft(erasure)
-    const logIds = await rollbacks.idsHere(Object.keys(remaining.logs))
+    const logIds = await rollbacks.idsOnThisMachine(Object.keys(remaining.logs))
     if (logIds.length > 0)
       await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => remaining.logs[id] ?? [])))
     const files = remaining.files[location] ?? []

@@ -114,6 +114,7 @@ interface SelectedRowToCompare
     StoredRecipient,
     StoredFingerprints,
     Record<'allowDuplicate' | 'allowSimilar', number> {
+  /** The e-mails and phones that the user named with --shared, as JSON. */
   shared: string
   externalResults: string | undefined
 }
@@ -294,9 +295,9 @@ type RecomparedState = 'held' | 'duplicate' | 'rejected'
 
 /** The columns of `sharingColumns`. */
 interface SharingFlags {
-  /** Whether another row of the store has the same person, e-mail or phone. */
+  /** 1 if another row of the store has the same person, e-mail or phone, else 0. */
   isShared: 0 | 1
-  /** Whether the row shares a fingerprint with a request that no row ordered. */
+  /** 1 if the row shares a fingerprint with a request that no row ordered, else 0. */
   unmatched: 0 | 1
   /** The number and the batch id of a damaged row, separated by a space. */
   damaged: string | undefined

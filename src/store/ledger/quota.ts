@@ -29,11 +29,11 @@ export class Quota extends StorePart {
    * Reserves a call in a transaction that excludes other processes. Returns the milliseconds to wait if it has to be
    * made later.
    */
-  async update(priority: QuotaClaim): Promise<{ waitMs: number }> {
+  async update(quotaClaim: QuotaClaim): Promise<{ waitMs: number }> {
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
-          const { waitMs, update } = decideSlot(priority, yield* lockQuota(priority))
+          const { waitMs, update } = decideSlot(quotaClaim, yield* lockQuota(quotaClaim))
           if (update !== undefined) yield* run(...update)
           return { waitMs }
         }),

@@ -65,7 +65,7 @@ export class RollbackDetection {
   /** Data that each claim has to match; undefined before the first comparison and after a claim that failed. */
   #session: Pick<FenceRequirement, 'generation' | 'session' | 'isReplicated'> | undefined
   /** The comparison that is running. */
-  #beginning: Promise<void> | undefined
+  #runningComparison: Promise<void> | undefined
   /** Whether this process had a log after the last comparison: a log that is gone since then is missing. */
   #hasLog = false
 
@@ -78,15 +78,15 @@ export class RollbackDetection {
    * IoError if the store is closed, or has to be closed.
    */
   begin(): Promise<void> {
-    this.#beginning ??= this.#begin()
+    this.#runningComparison ??= this.#begin()
       .catch((error: unknown) => {
         this.#session = undefined
         throw error
       })
       .finally(() => {
-        this.#beginning = undefined
+        this.#runningComparison = undefined
       })
-    return this.#beginning
+    return this.#runningComparison
   }
 
   /** Does the same as `begin`, unless the store was compared already; called before each claim. */
@@ -167,7 +167,7 @@ export class RollbackDetection {
     const isSameGeneration =
       ownLog.header.generation === state.generations.current && state.change === undefined
     if (isSameGeneration && state.hasHeads && state.closing === undefined)
-      this.#note(heads, state.generations.current)
+      this.#appendNewHeads(heads, state.generations.current)
   }
 
   /**
@@ -296,8 +296,8 @@ export class RollbackDetection {
     return this.#parts.engine.run(setMeta(withoutLogName, '1'))
   }
 
-  /** Returns those of the ids whose logs are on this machine. */
-  async idsHere(logIds: readonly string[]): Promise<string[]> {
+  /** Returns the ids in `logIds` whose logs are on this machine. */
+  async idsOnThisMachine(logIds: readonly string[]): Promise<string[]> {
     if (logIds.length === 0) return []
     const localLogs = this.#findFiles(await this.#readRegister()).filter(({ isOriginal }) => isOriginal)
     return logIds.filter((id) => localLogs.some(({ header }) => header.id === id))
@@ -472,11 +472,11 @@ export class RollbackDetection {
       log.writeHeader({ store: engine.location, movedTo: undefined, register: logs.map(withoutReport) })
     const missingEntries = await engine.run(entriesOnlyInStore({ logId: id, heads: log.heads }))
     for (const entry of missingEntries) log.append({ ...entry, kind: 'entry', generation: current })
-    this.#note(heads, current)
+    this.#appendNewHeads(heads, current)
   }
 
-  /** Appends heads that the log does not have yet, without a flush. */
-  #note(heads: readonly Head[], generation: string): void {
+  /** Appends the heads that the log does not have yet, as notes and without a flush. */
+  #appendNewHeads(heads: readonly Head[], generation: string): void {
     const knownIds = new Set(this.#ownLog?.heads.map(({ attemptId }) => attemptId))
     const newHeads = heads.filter(({ attemptId }) => !knownIds.has(attemptId))
     if (newHeads.length === 0) return

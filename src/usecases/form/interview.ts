@@ -103,6 +103,7 @@ class Form {
   readonly #fields: readonly FormField[]
   readonly #answers: Answers
   readonly #options: InterviewOptions
+  /** Whether the user has discarded the answers. */
   isDropped = false
   /** Whether the user has typed an answer, in this or an earlier run. If so, a refused duplicate may be changed. */
   #hasTypedAnswer: boolean

@@ -47,7 +47,7 @@ export class CaseRun {
   readonly replies: Reply[] = []
   readonly findings: RuleFinding[] = []
   /** Response times in milliseconds of accepted events, for the rule about time. */
-  readonly accepted: number[] = []
+  readonly acceptedResponseMs: number[] = []
   /** The reason why the replies do not show whether the receiver follows the rule. */
   unjudgedReason: string | undefined
   readonly #options: CaseRunOptions
@@ -113,7 +113,7 @@ export class CaseRun {
   async accept(delivery: Delivery, label = ''): Promise<Reply> {
     const reply = await this.#post(delivery)
     if (isAccepted(reply)) {
-      this.accepted.push(reply.milliseconds)
+      this.acceptedResponseMs.push(reply.milliseconds)
       this.sent.acknowledged.add(eventKeyOf(delivery))
     } else this.report('must', `${labelPrefix(label)}${describeReply(reply)}; expected a 2xx`)
     return reply
@@ -141,7 +141,7 @@ export class CaseRun {
   /** Posts a delivery that should be accepted: after a 4xx the service would repeat it, and a 5xx is a failure. */
   async tolerate(delivery: Delivery, label = ''): Promise<Reply> {
     const reply = await this.#post(delivery)
-    if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
+    if (isAccepted(reply)) this.acceptedResponseMs.push(reply.milliseconds)
     else {
       const isFailure = reply.status === null || reply.status >= 500
       this.report(

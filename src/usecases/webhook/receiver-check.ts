@@ -226,7 +226,7 @@ class CheckSession {
         test.report('must', error.message)
       else if (!(error instanceof NoReplyError)) throw error
     })
-    this.accepted.push(...test.accepted)
+    this.accepted.push(...test.acceptedResponseMs)
     const { findings, replies, unjudgedReason } = test
     return caseReport(
       receiverCase,

@@ -67,7 +67,7 @@ describe.each(backends)('%s', (backend) => {
       location: '',
       key: { fingerprint: (identity: string) => identity },
       rollbacks: {
-        idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
+        idsOnThisMachine: (ids: readonly string[]) => Promise.resolve([...ids]),
         removeFingerprints: () => {
           throw new InternalError('killed')
         },
@@ -92,7 +92,7 @@ describe.each(backends)('%s', (backend) => {
     const parts = {
       location: '',
       key: { fingerprint: (identity: string) => identity },
-      rollbacks: { idsHere: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
+      rollbacks: { idsOnThisMachine: () => Promise.resolve([]), removeFingerprints: () => Promise.resolve() },
       upkeep: {
         scrub: () => {
           throw new InternalError('killed')
@@ -134,7 +134,7 @@ describe.each(backends)('%s', (backend) => {
       location: '',
       key: { fingerprint: (identity: string) => identity },
       rollbacks: {
-        idsHere: (ids: readonly string[]) => Promise.resolve([...ids]),
+        idsOnThisMachine: (ids: readonly string[]) => Promise.resolve([...ids]),
         removeFingerprints: () => {
           removed += 1
           return Promise.resolve()

@@ -273,7 +273,7 @@ export class Database extends Sql {
   }
 
   /** The number of the current connection, from 1; 0 if there is none. Locks of a session end with its connection. */
-  get session(): number {
+  get connectionNumber(): number {
     return this.#client === undefined ? 0 : this.#sessionCount
   }
 
@@ -529,7 +529,7 @@ export function postgresEngine(database: Database): Engine {
   return {
     location: database.location,
     isShared: true,
-    session: () => String(database.session),
+    session: () => String(database.connectionNumber),
     run: (work) => runOn(database, work),
     transaction: (work, lock) => database.transaction((sql) => runOn(sql, work()), lock && lockQuery(lock)),
     snapshot: (work) => database.snapshot((sql) => runOn(sql, work())),

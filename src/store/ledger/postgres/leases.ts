@@ -148,7 +148,7 @@ export class Runner implements Leases {
 
   async #release(id: string, how: LeaseUse): Promise<void> {
     // A lock ends with its connection and then needs no release.
-    if (!this.#heldLeases.delete(id) || this.#database.session === 0) return
+    if (!this.#heldLeases.delete(id) || this.#database.connectionNumber === 0) return
     const values = { batch_id: id, runner: this.id }
     await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', values)
     await this.#database.get(unlock(how), values)

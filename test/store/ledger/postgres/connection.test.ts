@@ -86,10 +86,10 @@ test('a connection that the server ended is opened again, and its session is set
   })
   const readPid = async () => (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
   const before = await readPid()
-  expect(database.session).toBe(1)
+  expect(database.connectionNumber).toBe(1)
   await queryDatabase(url, `SELECT pg_terminate_backend(${before.pid})`)
   expect(await readPid()).not.toEqual(before)
-  expect(database.session).toBe(2)
+  expect(database.connectionNumber).toBe(2)
   const countLocks = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
   expect(await database.get(countLocks)).toEqual({ n: 1 })
 })
@@ -105,7 +105,7 @@ test('if the server ends the session during a statement, the next statement open
     await queryDatabase(url, `SELECT pg_terminate_backend(${pid})`)
     expect(await failure).toBeInstanceOf(StoreDownError)
     expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 })
-    expect(database.session).toBe(session + 1)
+    expect(database.connectionNumber).toBe(session + 1)
   }
 })
 
@@ -116,7 +116,7 @@ test('if a change fails and ends its session, the next statement opens a new con
     await database.run('SET transaction_timeout = 100')
     await expect(database.run('INSERT INTO t SELECT 1 FROM pg_sleep(60)')).rejects.toThrow('25P04')
     expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 0 })
-    expect(database.session).toBe(session + 1)
+    expect(database.connectionNumber).toBe(session + 1)
   }
 })
 
@@ -208,7 +208,7 @@ test('a notification without a text is delivered, and a closed store refuses sta
   await queryDatabase(url, 'NOTIFY news')
   expect(await promise).toBe('')
   await database.close()
-  expect(database.session).toBe(0)
+  expect(database.connectionNumber).toBe(0)
   await expect(database.get('SELECT 1')).rejects.toMatchObject({ code: 'internal' })
 })
 
