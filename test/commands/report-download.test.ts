@@ -123,7 +123,6 @@ test('reports that are not ready are listed with the reason, and the others are 
   expect(await type(`report download --request ${id}`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1
     unavailable  Priya Example: request REQUEST_1 has no checks yet; it is RECEIVED
-    2> Error: 1 report is unavailable
     2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1
     exit 10
   `)
@@ -139,7 +138,6 @@ test('reports that are not ready are listed with the reason, and the others are 
       unavailable  Priya Example: Credit history check: the report is not ready; the check is IN_PROGRESS
 
       2 reports stored (# kB), 2 unavailable
-      2> Error: 2 reports are unavailable; the first: National police check: the report is not ready; the check is IN_PROGRESS
       2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --output reports --concurrency 1
       exit 10
     `)

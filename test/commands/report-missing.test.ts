@@ -107,7 +107,6 @@ test('missing reports have their own field in JSON, and no hint to try again if 
 
       $ refcheck report download --request REQUEST_3 --output reports
       unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
-      2> Error: 1 report is unavailable
       2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_3 --output reports
       exit 10
 

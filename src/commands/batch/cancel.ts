@@ -4,14 +4,23 @@ import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
-import { describeWaitingRows, findBatch } from '../../usecases/batch/read-batch.ts'
+import { describeWaitingRows, findBatch, type WaitingRows } from '../../usecases/batch/read-batch.ts'
 import { orderCancelledHint } from '../../domain/batch/verdict.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 
 /** `notOrdered`: the people of these rows who have no earlier order. */
-const cancelledText = (rows: number, notOrdered: string, { id }: Pick<Batch, 'id'>): string =>
+const cancelledText = (
+  rows: number,
+  { notOrdered, areAllOrdered }: Pick<WaitingRows, 'notOrdered' | 'areAllOrdered'>,
+  { id }: Pick<Batch, 'id'>,
+): string =>
   [
     `Cancelled ${formatCount(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`,
+    ...(areAllOrdered
+      ? [
+          `${rows === 1 ? 'The person was' : 'All of these people were'} ordered before. List the orders with: refcheck request list`,
+        ]
+      : []),
     ...(notOrdered === '' ? [] : [orderCancelledHint(id, notOrdered)]),
   ].join('\n')
 
@@ -33,8 +42,8 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     if (row !== undefined) {
       // If a row cannot be cancelled, the rows before it are cancelled already.
       try {
-        const { notOrdered } = await describeWaitingRows(services, batch, row)
-        this.app.reporter.note(cancelledText(await cancelBatch(services, batch, row), notOrdered, batch))
+        const people = await describeWaitingRows(services, batch, row)
+        this.app.reporter.note(cancelledText(await cancelBatch(services, batch, row), people, batch))
       } finally {
         await updateResultsFile(this.app, batch)
       }
@@ -57,7 +66,7 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     this.app.reporter.note(
       cancelledCount === 0
         ? 'No row is waiting to be sent; there is nothing to cancel.'
-        : cancelledText(cancelledCount, people.notOrdered, batch),
+        : cancelledText(cancelledCount, people, batch),
     )
     this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))))
   }

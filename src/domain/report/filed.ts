@@ -196,11 +196,16 @@ export function missingChecks(request: RequestResource): MissingReport {
   return { requestId, checkId: null, refereeId: null, person, error }
 }
 
+/** Whether an error without a hint says that a report is not ready yet. */
+const isWaitCode = (code: RefcheckError['code']): boolean => code === 'not_found' || code === 'incomplete'
+
 export function incompleteError(missing: readonly MissingReport[]): RefcheckError | undefined {
   const [first] = missing
   if (first === undefined) return undefined
   // The first error with a next step gives the hint.
   const withNextStep = missing.find(({ error }) => error.hint !== noReportFollows)?.error
+  // Only time is missing, and each report is shown with its reason already.
+  const isUserChoice = missing.every(({ error: { hint, code } }) => hint === undefined && isWaitCode(code))
   return new IncompleteError(
     missing.length === 1
       ? '1 report is unavailable'
@@ -208,7 +213,7 @@ export function incompleteError(missing: readonly MissingReport[]): RefcheckErro
     withNextStep === undefined
       ? { hint: noReportFollows }
       : withNextStep.hint === undefined
-        ? { hint: 'What is on disk is skipped.', rerunLabel: 'Run again later' }
+        ? { hint: 'What is on disk is skipped.', rerunLabel: 'Run again later', isUserChoice }
         : { hint: withNextStep.hint },
   )
 }

@@ -124,6 +124,14 @@ export async function findRow(
 /** The number of people whom a message about waiting rows names. */
 const maxNamedWaiting = 3
 
+/** `all` and `notOrdered`: the first people of rows that wait to be sent, with their lines. */
+export interface WaitingRows {
+  all: string
+  notOrdered: string
+  /** Whether the order of each of these people was accepted, by another row. */
+  areAllOrdered: boolean
+}
+
 /**
  * Returns the first people of the rows that wait to be sent, with their lines: all of them, and those without an
  * earlier order. `numbers`: only these rows.
@@ -132,7 +140,7 @@ export async function describeWaitingRows(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   numbers?: readonly number[],
-): Promise<{ all: string; notOrdered: string }> {
+): Promise<WaitingRows> {
   const rows: BatchRow[] = []
   for await (const row of batches.rows(batch.id, { states: waitingStates }))
     if (numbers === undefined || numbers.includes(row.row)) rows.push(row)
@@ -143,7 +151,12 @@ export async function describeWaitingRows(
     return `${named.map((row) => formatRow({ ...row, line: lines.get(row.row) })).join(', ')}${moreText}`
   }
   const isOrdered = ({ state, heldFor }: BatchRow): boolean => state === 'duplicate' || heldFor === 'recent'
-  return { all: nameFirst(rows), notOrdered: nameFirst(rows.filter((row) => !isOrdered(row))) }
+  return {
+    all: nameFirst(rows),
+    notOrdered: nameFirst(rows.filter((row) => !isOrdered(row))),
+    areAllOrdered:
+      rows.length > 0 && rows.every((row) => isOrdered(row) && row.matches?.state === 'accepted'),
+  }
 }
 
 /** Finds the rows that are held because the store had lost attempts: each of them may have been ordered. */
