@@ -52,7 +52,7 @@ describe('the confirmation of all columns on one screen', () => {
       ?   Last Name   → last name   Müller
       ?   E-mail      → email       anna.mueller@example.com
       ?   Mobile      → phone       +49 151 2345 6789
-      ?   Department, Start date → left out
+      ?   Department, Start date  → left out
       ? Are these right? yes
       2> Saved: files with these columns are read so without a question
       new hires.csv: 1 row, 1 valid
@@ -69,6 +69,7 @@ describe('the confirmation of all columns on one screen', () => {
       $ refcheck batch validate december.csv --package 102
       2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail → email; Mobile → phone; Department, Start date → left out
       2> To change this, add: --map 'First Name=FIELD' --save-mapping columns-44d5a4033e
+      2> FIELD: first_name, last_name, email, phone, or of: refcheck schema show PACKAGE
       december.csv: 1 row, 1 valid
       2> Order them with: refcheck batch run december.csv --package 102
       exit 0
@@ -89,12 +90,13 @@ describe('the confirmation of all columns on one screen', () => {
       'first_name,last_name,email,Cell,Mobile\nAna,Silva,ana@example.com,+61400000001,+61400000002\n',
     )
     const answers = [{ ask: 'Which column is the phone?', choose: /Mobile/ }, ...confirmColumns]
-    expect((await type(validate, { answers })).text).toContain('  Cell → left out')
+    expect((await type(validate, { answers })).text).toContain('  Cell    → left out')
     const again = await type(validate)
     expect(again).toMatchInlineSnapshot(`
       $ refcheck batch validate people.csv --package 102
       2> Columns as agreed before: Mobile → phone; Cell → left out
       2> To change this, add: --map Mobile=FIELD --save-mapping columns-6911d2e9a2
+      2> FIELD: first_name, last_name, email, phone, or of: refcheck schema show PACKAGE
       people.csv: 1 row, 1 valid
       2> Order them with: refcheck batch run people.csv --package 102
       exit 0
@@ -163,7 +165,7 @@ describe('the confirmation of all columns on one screen', () => {
       ?   Telephone  → phone       +61400000001
       ?   Package    → package id  102
       ?   By their own names: first_name, last_name, email
-      ?   Years → left out
+      ?   Years      → left out
       ? Are these right? yes
       people.csv: 1 row, 1 valid
       2> Order them with: refcheck batch run people.csv --package 102
@@ -179,7 +181,7 @@ describe('the confirmation of all columns on one screen', () => {
       'first_name,last_name,email,phone,Years of history\nAna,Silva,ana@example.com,+61400000001,3\n',
     )
     const outcome = await type(validate, { answers: confirmColumns })
-    expect(outcome.text).toContain('Years of history → left out')
+    expect(outcome.text).toContain('Years of history  → left out')
     const other = await type('batch validate people.csv --package 101')
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('"Years of history" is unknown')])
   })

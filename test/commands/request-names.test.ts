@@ -31,14 +31,14 @@ test('on a terminal a name or an e-mail selects the request of that person; if s
     .toMatchInlineSnapshot(`
       $ NO_COLOR=1 refcheck request get example
       2> 3 orders of this store are for "example":
-      2>   Abbe Example, abbe@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check
-      2>     only
+      2>   Abbe Example, abbe@example.com, RECEIVED, ordered 2026-11-20 12:00, 102
+      2>     Identity check only
       2>     refcheck request get REQUEST_3
-      2>   Zoë Example, zoe@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check
-      2>     only
-      2>     refcheck request get REQUEST_2
-      2>   Priya Example, priya@example.com, COMPLETED 2026-11-20 12:00, 102 Identity
+      2>   Zoë Example, zoe@example.com, RECEIVED, ordered 2026-11-20 12:00, 102 Identity
       2>     check only
+      2>     refcheck request get REQUEST_2
+      2>   Priya Example, priya@example.com, COMPLETED, ordered 2026-11-20 12:00, 102
+      2>     Identity check only
       2>     refcheck request get REQUEST_1
       exit 2
 
@@ -87,9 +87,9 @@ test('request wait without an id offers the unfinished requests on a terminal, w
         {
           ask: 'Wait for which request?',
           offered: [
-            'Chi Example, 102 Identity check only, RECEIVED',
-            'Mei Example, 102 Identity check only, RECEIVED',
             'All 2',
+            'Chi Example (chi@example.com), 102 Identity check only, RECEIVED',
+            'Mei Example (mei@example.com), 102 Identity check only, RECEIVED',
           ],
           choose: /^Mei/,
         },
@@ -97,7 +97,7 @@ test('request wait without an id offers the unfinished requests on a terminal, w
     }),
   ).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request wait --quiet
-    ? Wait for which request?: Mei Example, 102 Identity check only, RECEIVED
+    ? Wait for which request?: Mei Example (mei@example.com), 102 Identity check only, RECEIVED
     Mei Example  COMPLETED
       request    REQUEST_2
       package    102 Identity check only
@@ -146,8 +146,8 @@ test('request get with a name reports an order with an unknown outcome, also nex
   expect(await here.type('request get dora', withoutInput)).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
     2> 2 orders of this store are for "dora":
-    2>   Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check
-    2>     only
+    2>   Dora Reis, reis@example.com, RECEIVED, ordered 2026-11-20 12:00, 102 Identity
+    2>     check only
     2>     refcheck request get REQUEST_2
     2>   Dora Example, dora@example.com, perhaps ordered 2026-11-20 12:00, 102 Identity
     2>     check only
@@ -155,14 +155,14 @@ test('request get with a name reports an order with an unknown outcome, also nex
     exit 2
   `)
   const offered = [
-    'Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check only',
+    'Dora Reis, reis@example.com, RECEIVED, ordered 2026-11-20 12:00, 102 Identity check only',
     'Dora Example, dora@example.com, perhaps ordered 2026-11-20 12:00, 102 Identity check only',
   ]
   const ask = 'Which order for "dora"?'
   expect(await here.type('request get dora', { ...screen, answers: [{ ask, offered, choose: /Reis/ }] }))
     .toMatchInlineSnapshot(`
       $ NO_COLOR=1 refcheck request get dora
-      ? Which order for "dora"?: Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check only
+      ? Which order for "dora"?: Dora Reis, reis@example.com, RECEIVED, ordered 2026-11-20 12:00, 102 Identity check only
       Dora Reis  RECEIVED
         request    REQUEST_2
         package    102 Identity check only

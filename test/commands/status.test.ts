@@ -50,7 +50,7 @@ test('status shows running orders, requests that need attention with a command f
   await clock.advance(8 * dayMs)
   expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck status
-    ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)   read 2026-11-20 12:00, 8 d ago
+    ␛[1m127.0.0.1:PORT␛[22m (olive.owner@example.com)   as of 2026-11-20 12:00, 8 d ago
     ␛[1mRunning␛[22m    5 orders   read again: refcheck request list --refresh
     ␛[1mNeeds you␛[22m
       Ana Row1                  ␛[31mperhaps ordered␛[39m

@@ -533,7 +533,7 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
       `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, exampleWidth)}`.trimEnd(),
     ),
     ...(namedColumns.length === 0 ? [] : [`  By their own names: ${headerList(namedColumns)}`]),
-    ...(leftOut.length === 0 ? [] : [`  ${headerList(leftOut)} → left out`]),
+    ...(leftOut.length === 0 ? [] : [`  ${headerList(leftOut).padEnd(headerWidth)}  → left out`]),
   ]
 }
 
@@ -543,7 +543,7 @@ export function confirmedMappingText({ map, ignore }: Mapping, name: string): st
   const leftOut = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
   const [header = ignore[0] ?? ''] = Object.keys(map)
   const changeFlags = `--map ${shellWord(`${header}=FIELD`)} --save-mapping ${name}`
-  return `Columns as agreed before: ${[...columns, ...leftOut].join('; ')}\nTo change this, add: ${changeFlags}`
+  return `Columns as agreed before: ${[...columns, ...leftOut].join('; ')}\nTo change this, add: ${changeFlags}\nFIELD: first_name, last_name, email, phone, or of: refcheck schema show PACKAGE`
 }
 
 /** Returns a header for messages: each run of white space becomes one space. */

@@ -76,7 +76,8 @@ function organisationLine(
   if (age < minuteMs) return `${who}   read just now`
   const readTime =
     age > dayMs ? localTime(since).slice(0, -' +00:00'.length) : localClock(since).slice(0, -':00'.length)
-  return `${who}   read ${readTime}, ${formatDuration(age / 1000)} ago`
+  // The status of a request that was never read is that of its order.
+  return `${who}   as of ${readTime}, ${formatDuration(age / 1000)} ago`
 }
 
 function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Terminal): string[] {

@@ -317,7 +317,8 @@ export async function findRequestOfPerson(
     const { recipient, requestId, packageId: id, reason } = order
     const personText =
       recipient === undefined ? missingPersonText(reason) : `${personName(recipient)}, ${recipient.email}`
-    const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
+    const status =
+      requestId === undefined ? 'perhaps ordered' : `${order.requestStatus ?? 'RECEIVED'}, ordered`
     return `${personText}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
   }
   if (prompter === undefined) {

@@ -22,7 +22,7 @@ import {
 } from '../../errors/kinds.ts'
 import { packageLabel } from '../../domain/request/listed-request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { missingPersonText, personName } from '../../domain/wording/text.ts'
+import { missingPersonText, personWithEmail } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
@@ -379,7 +379,7 @@ export async function chooseUnfinishedRequests(
   const ids = unfinished.map((each) => each.request_id ?? '')
   if (ids.length === 1) return ids
   const choices = unfinished.map(({ recipient, package_id: packageId, status, reason }, index) => {
-    const name = recipient === null ? missingPersonText(reason) : personName(recipient)
+    const name = recipient === null ? missingPersonText(reason) : personWithEmail(recipient)
     return {
       value: ids.slice(index, index + 1),
       label: [name, packageLabel(packageId, names.get(packageId)), status ?? 'RECEIVED'].join(', '),
@@ -388,6 +388,6 @@ export async function chooseUnfinishedRequests(
   return prompter.select({
     message: 'Wait for which request?',
     isSearchable: true,
-    choices: [...choices, { value: ids, label: `All ${ids.length}` }],
+    choices: [{ value: ids, label: `All ${ids.length}` }, ...choices],
   })
 }

@@ -101,7 +101,7 @@ test('the lines that show the columns have at most 78 characters', () => {
   expect(lines.slice(1)).toEqual([
     `  Mobile${' '.repeat(21)}  → phone`,
     '  By their own names: email',
-    '  Notes → left out',
+    `  Notes${' '.repeat(22)}  → left out`,
   ])
 })
 

@@ -14,7 +14,7 @@ test('order for a file with other column names', async () => {
     2>   Last Name   → last name   Müller
     2>   E-mail      → email       anna@example.com
     2>   Mobile      → phone       +4915123456789
-    2>   Department, Start date → left out
+    2>   Department, Start date  → left out
     2> ? Are these right? (Y/n)
   `)
   await terminal.press('\r', '(y/N)')
@@ -31,6 +31,7 @@ test('order for a file with other column names', async () => {
     2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail
     2> → email; Mobile → phone; Department, Start date → left out
     2> To change this, add: --map 'First Name=FIELD' --save-mapping columns-44d5a4033e
+    2> FIELD: first_name, last_name, email, phone, or of: refcheck schema show PACKAGE
     december.csv: 1 row
       1 order of 102 Identity check only
     Sending takes under a minute
