@@ -397,7 +397,7 @@ export type BatchEvent =
   /** `batchId` is set if `batch export` can write the results instead. */
   | { name: 'results-unwritten'; why: string; batchId: string | undefined }
   /** The written workbook lacks parts of the user's workbook. */
-  | { name: 'look-lost'; file: string; appearance: Pick<SheetAppearance, 'lost' | 'otherSheets'> }
+  | { name: 'formatting-lost'; file: string; appearance: Pick<SheetAppearance, 'lost' | 'otherSheets'> }
   /** Rows that were hidden or struck through, and are not in the written file. */
   | { name: 'rows-left-out'; file: string; rows: number }
   /** The user is asked to confirm that a row with an unknown outcome is sent again; `who` describes the row. */

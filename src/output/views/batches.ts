@@ -207,13 +207,13 @@ function statusLines(
   terminal: Terminal,
 ): string[] {
   const { batch_id, package_id: id, counts, results_file } = summary
-  const shown = states.filter((state) => counts[state] > 0)
+  const statesWithRows = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length
   return [
     `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,
     sanitize(`${name}${id === null ? '' : `, ${packageWithName({ id, name: packageName })}`}`),
     '',
-    ...shown.map(
+    ...statesWithRows.map(
       (state) =>
         `${String(counts[state]).padStart(width)}  ${styled(terminal, statusStyle(state) ?? 'dim', state)}`,
     ),
@@ -491,7 +491,7 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; isWarnin
         `${batchEvent.file}: ${rows} another person than this file, and ${batchEvent.rows === 1 ? 'was' : 'were'} ignored.`,
       )
     }
-    case 'look-lost': {
+    case 'formatting-lost': {
       const { file, appearance } = batchEvent
       return note(
         `${file} keeps the values, number formats and column widths, but not: ${lostText(appearance)}. Your own file is not changed.`,
@@ -514,13 +514,13 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; isWarnin
 const note = (text: string) => ({ text, isWarning: false })
 const warning = (text: string) => ({ text, isWarning: true })
 
-const maxSheets = 5
+const maxSheetNames = 5
 
 function lostText({ lost, otherSheets }: Pick<SheetAppearance, 'lost' | 'otherSheets'>): string {
   const parts = [...lost].sort().map((part) => (part === 'formulas' ? 'formulas (only their values)' : part))
   if (otherSheets.length === 0) return parts.join(', ')
-  const names = otherSheets.slice(0, maxSheets).map((name) => `"${sanitize(name)}"`)
-  const more = otherSheets.length > maxSheets ? ', …' : ''
+  const names = otherSheets.slice(0, maxSheetNames).map((name) => `"${sanitize(name)}"`)
+  const more = otherSheets.length > maxSheetNames ? ', …' : ''
   return [...parts, `the sheet${otherSheets.length === 1 ? '' : 's'} ${names.join(', ')}${more}`].join(', ')
 }
 

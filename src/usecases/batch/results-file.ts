@@ -147,7 +147,7 @@ export function reportLostFormatting({ onBatchEvent }: BatchEventListener, path:
   const appearance = sheet.appearance()
   if ((format !== 'xlsx' && format !== 'ods') || appearance.lost.size + appearance.otherSheets.length === 0)
     return
-  onBatchEvent({ name: 'look-lost', file: basename(path), appearance })
+  onBatchEvent({ name: 'formatting-lost', file: basename(path), appearance })
 }
 
 /** Reports how many rows are left out of the results: rows that the workbook hides would be visible there. */

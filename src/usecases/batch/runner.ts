@@ -121,10 +121,10 @@ export async function runSingle(
   attemptId: string | undefined,
 ): Promise<SingleRun> {
   const run = new Run(ports, batchId, { onlyRow: 1, maxOrders: 1, waitBudgetMs, isSingle: true })
-  run.single = { ...run.single, attemptId }
+  run.singleRow = { ...run.singleRow, attemptId }
   const end = await run.runToEnd()
   const { outcome, conflict } = run
-  return { end, outcome, conflict, row: { ...run.single, state: conflict?.becomes ?? 'pending' } }
+  return { end, outcome, conflict, row: { ...run.singleRow, state: conflict?.becomes ?? 'pending' } }
 }
 
 class Run {
@@ -134,7 +134,7 @@ class Run {
   #counters = initialCounters
   #attemptCount = 0
   /** The row of a single order, which is not read from the store again. */
-  single: RowVersion
+  singleRow: RowVersion
   outcome: Outcome | undefined
   conflict: Conflict | undefined
 
@@ -142,7 +142,7 @@ class Run {
     this.#ports = ports
     this.#batchId = batchId
     this.#limits = limits
-    this.single = { batchId, row: 1, state: 'pending', attemptId: undefined }
+    this.singleRow = { batchId, row: 1, state: 'pending', attemptId: undefined }
   }
 
   async runToEnd(): Promise<RunEnd> {
@@ -155,7 +155,7 @@ class Run {
         if ('kind' in current) return current
         const { row, attempt } = current
         this.#attemptCount += 1
-        this.single = { ...this.single, attemptId: attempt.attemptId }
+        this.singleRow = { ...this.singleRow, attemptId: attempt.attemptId }
         if (journaled !== undefined && this.#ports.signal?.aborted)
           return await this.#returnToPending(attempt)
         const [outcome, nextRow] = await Promise.all([
@@ -248,7 +248,7 @@ class Run {
   }
 
   async #findPendingRow(): Promise<NextRow | undefined> {
-    if (this.#limits.isSingle === true) return this.single
+    if (this.#limits.isSingle === true) return this.singleRow
     const { onlyRow } = this.#limits
     const row = await this.#ports.batches.findNextPending(
       this.#batchId,
