@@ -24,10 +24,10 @@ export async function serveAgents(app: App, allowances: AgentAllowances, signal:
   // Reads the keys first, so that they are redacted even if no call has needed them yet.
   await app.service('session').catch(() => undefined)
   const { stream: input } = app.context.streams.stdin
-  await serveAgent(agentServices(app, allowances), { input, output: outputStream(app), signal })
+  await serveAgent(createAgentServices(app, allowances), { input, output: outputStream(app), signal })
 }
 
-function agentServices(app: App, allowances: AgentAllowances): AgentServices {
+function createAgentServices(app: App, allowances: AgentAllowances): AgentServices {
   const { clock, random } = app.context
   return {
     ...allowances,

@@ -9,7 +9,7 @@ import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/start.ts'
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
-import { orderServices, pauseNote } from './request.ts'
+import { createOrderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
@@ -21,7 +21,7 @@ export async function readingDefaults(app: App): Promise<DefaultSources> {
 }
 
 /** Returns the services for reading, checking and planning a file. */
-export async function planServices(app: App): Promise<OrderFileServices> {
+export async function createPlanServices(app: App): Promise<OrderFileServices> {
   return {
     ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
     packageSetting: await app.packageSetting(),
@@ -31,8 +31,8 @@ export async function planServices(app: App): Promise<OrderFileServices> {
 }
 
 /** Returns the services for running, resuming and reconciling batches. */
-export async function startServices(app: App, signal: AbortSignal): Promise<StartServices> {
-  const { onEvent: _, ...ordering } = await orderServices(app, signal)
+export async function createStartServices(app: App, signal: AbortSignal): Promise<StartServices> {
+  const { onEvent: _, ...ordering } = await createOrderServices(app, signal)
   const services = await app.services('batches', 'heldRows', 'inbox', 'unmatched', 'governor', 'schemas')
   const { governor } = services
   const { createBatchMeter } = await import('../output/views/progress.ts')
@@ -94,7 +94,7 @@ export async function runBatch(
   { isJson, ...options }: StartOptions & { isJson: boolean },
 ): Promise<[View, RefcheckError | undefined]> {
   const { startBatch } = await import('../usecases/batch/start.ts')
-  const services = await startServices(app, signal)
+  const services = await createStartServices(app, signal)
   // Loaded before the run, because an upgrade may replace the program's files during the run.
   const decideHeld = isJson ? undefined : await createHeldDecider(app, signal)
   let end = await startBatch(services, batchId, options)

@@ -30,7 +30,7 @@ export interface Context {
    * Reads all code of the program, since an upgrade may replace its files while it runs; undefined if src runs without
    * a build.
    */
-  pinCode?: (() => void) | undefined
+  pinProgramFiles?: (() => void) | undefined
   /** Replaces the terminal's prompter in tests. */
   prompter?: Prompter | undefined
 }

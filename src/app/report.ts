@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { timeToSend, waitServices } from './request.ts'
+import { timeToSend, createWaitServices } from './request.ts'
 import { resolveBatchId, resolveRequestIds } from './ids.ts'
 import { readSecretLine } from './input.ts'
 import { recordWrittenFile } from './output-file.ts'
@@ -72,7 +72,7 @@ export async function downloadReports(
       progress.record(event)
       if (event.name === 'received') countReceived(Math.max(0, event.bytes))
     },
-    createWaitOptions: () => waitServices(app),
+    createWaitOptions: () => createWaitServices(app),
   })
   return { ...result, folder: folder.path }
 }

@@ -17,7 +17,7 @@ import { sanitize } from '../host/text.ts'
 const minReportedPauseSeconds = 5
 
 /** Returns the services for placing an order. */
-export async function orderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
+export async function createOrderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
   return {
     ...(await app.services('api', 'ledger', 'batches', 'account', 'governor', 'schemas', 'clock', 'random')),
     signal,
@@ -33,10 +33,10 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
 }
 
 /** Returns the services for placing an order and waiting for its result. */
-export async function orderAndWaitServices(app: App, signal: AbortSignal) {
+export async function createOrderAndWaitServices(app: App, signal: AbortSignal) {
   const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
   return {
-    ...(await orderServices(app, signal)),
+    ...(await createOrderServices(app, signal)),
     ...services,
     waitBudgetMs: budgetMs,
     onStatus: statusNote(app),
@@ -53,7 +53,7 @@ export const storePackageSuccessors =
   }
 
 /** Returns the services for waiting for requests: a share of the quota, the inbox and messages. */
-export async function waitServices(app: App) {
+export async function createWaitServices(app: App) {
   return {
     ...(await app.services('clock', 'governor', 'inbox')),
     onStatus: statusNote(app),
@@ -67,11 +67,11 @@ export async function waitServices(app: App) {
  * Returns the services for a wait that shows its progress. `whenStored` resolves when all statuses that were read are
  * stored.
  */
-export async function meteredWaitServices(app: App, total: number) {
+export async function createMeteredWaitServices(app: App, total: number) {
   const [{ WaitMeter }, { recordRead }, services] = await Promise.all([
     import('../output/views/progress.ts'),
     import('../usecases/request/read-requests.ts'),
-    waitServices(app),
+    createWaitServices(app),
   ])
   const meter = new WaitMeter(app.reporter, total)
   const { ledger, session } = await app.services('ledger', 'session')

@@ -36,7 +36,7 @@ export const controlToken = ({ env }: Pick<Context, 'env'>): string | undefined 
   variable(env, 'REFCHECK_SANDBOX_TOKEN')
 
 /** Returns the services for a sandbox in this process. */
-export async function sandboxServices({ clock, random }: Context): Promise<SandboxServices> {
+export async function createSandboxServices({ clock, random }: Context): Promise<SandboxServices> {
   const { listen } = await import('../server/listen.ts')
   return {
     clock,
@@ -122,13 +122,13 @@ interface DemoOptions {
 }
 
 /** Returns the services for a demo. It runs in a new folder, and its transcript is written to `sink`. */
-export async function demoServices(
+export async function createDemoServices(
   context: Context,
   { sink, terminal, output, interruptedCode }: DemoOptions,
 ): Promise<DemoServices> {
   const home = await mkdtemp(join(tmpdir(), 'refcheck-demo-'))
   return {
-    sandbox: await sandboxServices(context),
+    sandbox: await createSandboxServices(context),
     home,
     output,
     onEvent: (event) => sink.write(formatTranscript(event, terminal)),

@@ -74,7 +74,7 @@ async function readSecretFile({ context, reporter, secrets }: App, file: string)
  * Returns the services for receiving and forwarding events. `exec`: the words of a program that is run for each
  * event.
  */
-export async function listenServices(
+export async function createListenServices(
   app: App,
   {
     forwardTo,

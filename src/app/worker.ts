@@ -11,9 +11,9 @@ import { startBatch } from '../usecases/batch/start.ts'
 import type { ListedRequest } from '../domain/request/listed-request.ts'
 import { recordStatuses, listUnfinished } from '../usecases/request/read-requests.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
-import { startServices } from './batch.ts'
+import { createStartServices } from './batch.ts'
 import { downloadReports } from './report.ts'
-import { waitServices } from './request.ts'
+import { createWaitServices } from './request.ts'
 import type { WorkerStatus } from '../output/metrics.ts'
 import type { Listener } from '../server/listen.ts'
 import type { SmallResponse } from '../server/small-requests.ts'
@@ -148,7 +148,7 @@ function createProfile(
     async sendBatch(batchId) {
       const eventFields = { profile: name, batchId }
       const services = {
-        ...(await startServices(app, signal)),
+        ...(await createStartServices(app, signal)),
         prompter: undefined,
         onBatchEvent: (event: BatchEvent) => onEvent({ name: 'notice', ...eventFields, notice: event.name }),
         progress: { onStart: () => undefined, onEvent: forwardRunEvents(eventFields, onEvent) },
@@ -157,7 +157,7 @@ function createProfile(
     },
     async refreshRequests() {
       const services = {
-        ...(await waitServices(app)),
+        ...(await createWaitServices(app)),
         api: await app.service('api'),
         ledger: await app.service('ledger'),
         governor: await app.service('governor'),
@@ -194,7 +194,7 @@ function createProfile(
   }
 }
 
-type StartServices = Awaited<ReturnType<typeof startServices>>
+type StartServices = Awaited<ReturnType<typeof createStartServices>>
 
 function forwardRunEvents(
   eventFields: { profile: string; batchId: string },

@@ -107,8 +107,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
    * Loads the code of the whole program, because an upgrade may remove files while this command runs. A
    * long-running command calls this before it reports that it is ready.
    */
-  protected pinCode(): void {
-    this.context.pinCode?.()
+  protected pinProgramFiles(): void {
+    this.context.pinProgramFiles?.()
   }
 
   /** Rethrows the error, so that `main` prints it and decides the exit code. */

@@ -1,8 +1,8 @@
 import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/values.ts'
 import { startApproval, openFileOfPlan } from '../app/approval.ts'
-import { planServices, startServices, orderPrompts } from '../app/batch.ts'
-import { storePackageSuccessors, orderServices, orderAndWaitServices } from '../app/request.ts'
+import { createPlanServices, createStartServices, orderPrompts } from '../app/batch.ts'
+import { storePackageSuccessors, createOrderServices, createOrderAndWaitServices } from '../app/request.ts'
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/order-plan.ts'
 import type { OrderPlan, PlanContent } from '../domain/approval/order-plan.ts'
@@ -59,8 +59,8 @@ export default class Approve extends BaseCommand<typeof Approve> {
       schemas: await app.service('schemas'),
       prompter: approval.prompter,
       onPackages: storePackageSuccessors(app),
-      similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, allowFlags),
-      openOrdering: async () => ({ ...(await orderAndWaitServices(app, signal)), ...allowFlags }),
+      similar: new SimilarQuestion(() => createOrderServices(app, signal), approval.prompter, allowFlags),
+      openOrdering: async () => ({ ...(await createOrderAndWaitServices(app, signal)), ...allowFlags }),
       signal,
       show: (rows, pack, page) => {
         const pages = show(rows, pack, page)
@@ -84,11 +84,11 @@ export default class Approve extends BaseCommand<typeof Approve> {
     }
     const displayOptions = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
-      planning: { ...(await planServices(app)), signal },
+      planning: { ...(await createPlanServices(app)), signal },
       prompts: orderPrompts(app, displayOptions, (question) => this.confirm(question, false))(
         planned.file.name,
       ),
-      openSending: () => startServices(app, signal),
+      openSending: () => createStartServices(app, signal),
     })
     if (end.kind === 'unstarted') {
       return this.answer(unstartedView(end, planned.file.name, true), end.failure)

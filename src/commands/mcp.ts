@@ -36,7 +36,7 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
       'refcheck mcp speaks with a program, and this is a terminal',
       'Set it as the command of a server in the program that runs the agent: refcheck mcp',
     )
-    this.pinCode()
+    this.pinProgramFiles()
     const resolveFolder = (typed: string | undefined) =>
       typed === undefined ? undefined : resolve(context.cwd, typed)
     const allowances = {

@@ -44,7 +44,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
   async run(): Promise<void> {
     const { flags, app, signal } = this
     const { clock } = this.context
-    this.pinCode()
+    this.pinProgramFiles()
     const listeners: ((event: WorkerEvent) => void)[] = [
       (event) => this.answerLine(logView(logEntry(event, clock.now()))),
     ]

@@ -4,12 +4,12 @@ import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { Answer } from './answer.ts'
 import type { Receiver } from './receiver.ts'
-import type { Control, Identity, Pace, Target } from './target.ts'
+import type { Control, Identity, DeploymentClock, Target } from './target.ts'
 
 /** The data and functions of a run of the suite that its cases use. */
 export interface CaseContext {
   readonly probe: Probe
-  readonly pace: Pace
+  readonly deploymentClock: DeploymentClock
   readonly target: Target
   readonly control: Control
   /** Receiver of the organisation's events, if the suite may receive them. */
@@ -35,7 +35,7 @@ export interface ProbeOptions {
   http: HttpClient
   target: Target
   secrets: Secrets
-  pace: Pace
+  deploymentClock: DeploymentClock
   signal?: AbortSignal | undefined
   /** Maximum number of milliseconds that all waits for the quota may take; default no limit. */
   waitBudgetMs?: number | undefined
@@ -133,7 +133,7 @@ export class Probe {
       body === undefined
         ? await http.send({ method, url, headers, signal })
         : await http.sendOnce({ method, url, headers, body, signal })
-    this.callTimes.push(this.#options.pace.now())
+    this.callTimes.push(this.#options.deploymentClock.now())
     const answer = new Answer(label, response, path.startsWith('/v1/'), secrets)
     this.answers.push(answer)
     return answer
@@ -151,7 +151,7 @@ export class Probe {
       })
     }
     this.#options.onWait?.(seconds)
-    await this.#options.pace.pause(seconds * 1000)
+    await this.#options.deploymentClock.pause(seconds * 1000)
   }
 }
 

@@ -106,19 +106,19 @@ export async function requireCompletedJourney(context: CaseContext): Promise<Jou
 }
 
 async function follow(context: CaseContext, journeys: readonly Journey[]): Promise<void> {
-  const { pace, probe } = context
+  const { deploymentClock, probe } = context
   const requestedReports = new Set<string>()
-  const deadline = pace.now() + context.watchMs
+  const deadline = deploymentClock.now() + context.watchMs
   let waitMs = pollMs.first
   for (let reads = 0; ; reads += 1) {
     for (const journey of journeys)
       if (isInProgress(journey)) await readJourney(context, journey, requestedReports)
     // Waits for the quota are not part of the watched time.
-    const isTimeOver = pace.isManual
+    const isTimeOver = deploymentClock.isManual
       ? reads >= minuteReadCount + hourReadCount
-      : pace.now() >= deadline + probe.waitedMs
+      : deploymentClock.now() >= deadline + probe.waitedMs
     if (isTimeOver || !journeys.some(isInProgress)) return
-    await pace.pause(pace.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : waitMs)
+    await deploymentClock.pause(deploymentClock.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : waitMs)
     waitMs = Math.min(pollMs.max, waitMs * pollMs.growth)
   }
 }

@@ -10,7 +10,7 @@ import {
   NotTestableError,
   separateAdvice,
 } from './case.ts'
-import { type Control, createPace, type Target } from './target.ts'
+import { type Control, createDeploymentClock, type Target } from './target.ts'
 import { Probe, type CaseContext } from './case-context.ts'
 import { Receiver } from './receiver.ts'
 import { untestableRules, suite } from './suite.ts'
@@ -93,12 +93,12 @@ function createContext(
   receiver: Receiver | undefined,
 ): CaseContext {
   const { http, clock, target, signal, waitBudgetMs, onWait } = options
-  const pace = createPace(control, clock, signal)
-  if (receiver !== undefined) receiver.now = () => pace.now()
+  const deploymentClock = createDeploymentClock(control, clock, signal)
+  if (receiver !== undefined) receiver.now = () => deploymentClock.now()
   const resultsByName = new Map<string, Promise<unknown>>()
   return {
-    probe: new Probe({ http, target, secrets, pace, signal, waitBudgetMs, onWait }),
-    pace,
+    probe: new Probe({ http, target, secrets, deploymentClock, signal, waitBudgetMs, onWait }),
+    deploymentClock,
     target,
     control,
     receiver,
@@ -188,7 +188,7 @@ function collectSecrets({ apiKey, webhookSecret, foreignUser }: Target): Secrets
   secrets.add('API key', apiKey.slice(0, -1))
   secrets.add('API key', foreignUser?.apiKey)
   secrets.add('webhook secret', webhookSecret)
-  return secrets.withOrdinary()
+  return secrets.includingOrdinaryWords()
 }
 
 function countVerdicts(cases: readonly CaseResult[]): ConformanceReport['counts'] {

@@ -50,7 +50,7 @@ export interface Control {
 export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inactive'
 
 /** Lets time pass on the deployment, either by advancing its clock or by waiting. */
-export interface Pace {
+export interface DeploymentClock {
   /** Whether time passes only by `pause`. */
   readonly isManual: boolean
   /** Returns milliseconds since a fixed time. */
@@ -58,7 +58,7 @@ export interface Pace {
   pause(ms: number): Promise<void>
 }
 
-export function createPace(control: Control, clock: Clock, signal: AbortSignal | undefined): Pace {
+export function createDeploymentClock(control: Control, clock: Clock, signal: AbortSignal | undefined): DeploymentClock {
   const { advance } = control
   if (advance === undefined) {
     return { isManual: false, now: () => clock.monotonic(), pause: (ms) => clock.sleep(ms, signal) }

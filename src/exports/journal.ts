@@ -14,7 +14,7 @@ import { currentFolder, NoHomeError, RelativeFolderError, resolvePaths } from '.
 import { systemRandom } from '../host/random.ts'
 import { openSqliteStore } from '../store/ledger/sqlite/store.ts'
 import type { Store } from '../store/ledger/store.ts'
-import { reconcile, findUnknownRows } from '../usecases/batch/reconcile.ts'
+import { reconcile, findReconcilableRows } from '../usecases/batch/reconcile.ts'
 import { orderSingleAgain, recordAnswer, requireDecidable } from '../usecases/batch/record-answer.ts'
 import { createGovernor } from '../usecases/quota/governor.ts'
 import { createRequest } from '../usecases/request/create.ts'
@@ -223,7 +223,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         const services = { ...servicesFor(store, client, account), signal }
         await store.ledger.recover(systemClock.now())
         for (const id of requestIds) checkText(id, 'requestIds')
-        const found = await reconcile(services, await findUnknownRows(store.ledger, undefined), requestIds)
+        const found = await reconcile(services, await findReconcilableRows(store.ledger, undefined), requestIds)
         const reconciledBatchIds = new Set(found.settled.map(({ submission }) => submission.batchId))
         const orders = await store.ledger.list({})
         return {

@@ -66,8 +66,8 @@ export class Secrets {
   }
 
   /** Returns a copy that also searches for values that are ordinary words. */
-  withOrdinary(): Secrets {
-    const copy = new Secrets(this.#outer?.withOrdinary())
+  includingOrdinaryWords(): Secrets {
+    const copy = new Secrets(this.#outer?.includingOrdinaryWords())
     for (const [value, name] of [...this.#nameByValue, ...this.#nameByOrdinaryValue])
       copy.#nameByValue.set(value, name)
     return copy
@@ -374,7 +374,7 @@ const neededVariables =
  * password, addresses of proxies have no user and password, and both contain no other secret.
  */
 export function childEnvironment(env: Environment, secrets: Secrets): Record<string, string | undefined> {
-  const allSecrets = secrets.withOrdinary()
+  const allSecrets = secrets.includingOrdinaryWords()
   const childVariables = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
     if (secretNameOf(variable) !== undefined || secrets.isIn(variable)) return []
     const address = addressVariableOf(variable)

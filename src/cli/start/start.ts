@@ -98,18 +98,21 @@ export function isPinned(file: URL): boolean {
   return pinnedSources.has(file.href)
 }
 
-/** A command that waits a second may wait for hours, and may then need modules that it has not loaded yet. */
+/**
+ * A wait of this length or longer may be part of a wait of hours, during which an upgrade may remove files that the
+ * command has not loaded yet.
+ */
 const minLongWaitMs = 1000
 
 /**
  * Returns a clock that pins the program's files before each long wait and otherwise works like the machine's
  * clock.
  */
-export function createPinningClock(pinCode: () => void): Clock {
+export function createPinningClock(pinFiles: () => void): Clock {
   return {
     ...systemClock,
     sleep(ms, signal) {
-      if (ms >= minLongWaitMs) pinCode()
+      if (ms >= minLongWaitMs) pinFiles()
       return systemClock.sleep(ms, signal)
     },
   }
@@ -126,13 +129,13 @@ export function start(argv: readonly string[], root: string): Promise<number> {
   globalThis.process.report.excludeEnv = true
   const folder = pathToFileURL(`${root}/`)
   const dist = new URL('dist/', folder)
-  const pinCode = (): void => pinProgramFiles(dist)
+  const pinFiles = (): void => pinProgramFiles(dist)
   const process = processContext()
   const context: Context = {
     ...process,
     secrets: secretsOf(process.env, secrets),
-    clock: createPinningClock(pinCode),
-    pinCode,
+    clock: createPinningClock(pinFiles),
+    pinProgramFiles: pinFiles,
   }
   return main(argv, context, folder, { findBuiltCommand: createCommandFinder(dist) })
 }

@@ -10,7 +10,7 @@ import { timeoutFlag } from '../../cli/flags/values.ts'
 import { openOutputFile, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { toStoredPlan, planFailure } from '../../domain/batch/plan.ts'
-import { planServices, readingDefaults } from '../../app/batch.ts'
+import { createPlanServices, readingDefaults } from '../../app/batch.ts'
 import { storedPlanView, planText } from '../../output/views/batch-check.ts'
 import {
   readWithAnswers,
@@ -52,7 +52,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, planned } = await readWithAnswers(choices, app.prompter(), async () => {
       const opened = await openBatchFile(await app.service('files'), this.args.file, choices)
-      const services = await planServices(app)
+      const services = await createPlanServices(app)
       const packageId = await findDefaultPackage(services, opened, choices)
       choices.packageId = packageId
       const orders = await readOrders(services, opened, choices, packageId)

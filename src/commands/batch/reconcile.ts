@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag, batchIdArg, uuidFlag } from '../../cli/flags/values.ts'
-import { showLines, startServices, statusWithPackage } from '../../app/batch.ts'
+import { showLines, createStartServices, statusWithPackage } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/webhook/read-event.ts'
 import { type ProvidersAnswer, unreconciledError } from '../../domain/batch/reconciliation.ts'
@@ -68,7 +68,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     const { row, events, reason, acknowledge } = this.flags
     const { app, context } = this
     const batchId = this.args.batch_id
-    const services = await startServices(app, this.signal)
+    const services = await createStartServices(app, this.signal)
     if (acknowledge !== undefined && !(await acknowledgeSecondOrder(services, acknowledge))) {
       throw new NotFoundError(`request ${acknowledge} was not reported as a possible second order`, {
         hint: 'List the possible second orders with: refcheck batch reconcile',

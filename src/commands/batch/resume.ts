@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag, batchArgs } from '../../cli/flags/values.ts'
-import { runBatch, startServices } from '../../app/batch.ts'
+import { runBatch, createStartServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { findBatch, findBatchToRun, readPendingOrders } from '../../usecases/batch/read-batch.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
@@ -20,7 +20,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   async run(): Promise<void> {
     const { app, flags } = this
     const batchServices = await app.services('batches', 'heldRows', 'ledger', 'clock', 'packageNames')
-    const services = await startServices(app, this.signal)
+    const services = await createStartServices(app, this.signal)
     const batchBefore = await findBatch(batchServices, this.args.batch_id)
     await updateExternalResults(services, services.files, batchBefore)
     const batch = await findBatchToRun(batchServices, batchBefore.id)

@@ -11,7 +11,7 @@ import {
   batchView,
   endedView,
   orderPrompts,
-  planServices,
+  createPlanServices,
   readingDefaults,
   runBatch,
 } from '../../app/batch.ts'
@@ -83,7 +83,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         isAgain: flags.again,
         errorsCommand: () => errorsCommand(this.args.file ?? '-', columns),
       }
-      const services = { ...(await planServices(app)), signal: this.signal }
+      const services = { ...(await createPlanServices(app)), signal: this.signal }
       const prompts = createPrompts(batchFile.name)
       return { file: batchFile, end: await orderFile(services, prompts, batchFile, options) }
     })

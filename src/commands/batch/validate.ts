@@ -8,7 +8,7 @@ import {
 } from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/values.ts'
 import { recordWrittenFile } from '../../app/output-file.ts'
-import { planServices, readingDefaults } from '../../app/batch.ts'
+import { createPlanServices, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { invalidRowsError } from '../../domain/batch/plan.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
@@ -53,7 +53,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, orders, plan, onBatchEvent } = await readWithAnswers(choices, app.prompter(), async () => {
       const opened = await openBatchFile(files, this.args.file, choices)
-      const services = { ...(await planServices(app)), signal: this.signal }
+      const services = { ...(await createPlanServices(app)), signal: this.signal }
       choices.packageId = await findDefaultPackage(services, opened, choices)
       const batchOrders = await readOrders(services, opened, choices, choices.packageId)
       const { packageId } = choices

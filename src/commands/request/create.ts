@@ -19,7 +19,7 @@ import { placeOrder } from '../../usecases/request/order-and-wait.ts'
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
 import { createDraftKeeper, createPrepareOptions } from '../../app/order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
-import { orderServices, orderAndWaitServices } from '../../app/request.ts'
+import { createOrderServices, createOrderAndWaitServices } from '../../app/request.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -59,7 +59,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   private async order(draft: DraftKeeper): Promise<void> {
     const { flags, app, signal } = this
     const allowFlags = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similar = new SimilarQuestion(() => orderServices(app, signal), app.prompter(), allowFlags)
+    const similar = new SimilarQuestion(() => createOrderServices(app, signal), app.prompter(), allowFlags)
     const order = await this.compose(similar, draft)
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
@@ -74,7 +74,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       )
     }
     const outcome = await placeOrder(order, {
-      ...(await orderAndWaitServices(app, signal)),
+      ...(await createOrderAndWaitServices(app, signal)),
       ...allowFlags,
       onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
       onAccepted: () => draft.deleteDraft(),

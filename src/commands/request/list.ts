@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { momentFlag, timeoutFlag, batchIdFlag } from '../../cli/flags/values.ts'
 import { listFlags, parseRequestStatus } from '../../cli/flags/list.ts'
-import { waitServices, readMeter, updateStatusesInResults } from '../../app/request.ts'
+import { createWaitServices, readMeter, updateStatusesInResults } from '../../app/request.ts'
 import { listAgeText, listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, addListedReasons } from '../../usecases/request/read-requests.ts'
 import { type ListedRequest, addPackageNames, withFailures } from '../../domain/request/listed-request.ts'
@@ -48,7 +48,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       return
     }
     const refreshServices = {
-      ...(await waitServices(this.app)),
+      ...(await createWaitServices(this.app)),
       api: await this.app.service('api'),
       ledger,
       budgetMs: this.flags.timeout,

@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, batchIdFlag, requestArg } from '../../cli/flags/values.ts'
 import { resolveRequestIds } from '../../app/ids.ts'
-import { updateStatusesInResults, meteredWaitServices } from '../../app/request.ts'
+import { updateStatusesInResults, createMeteredWaitServices } from '../../app/request.ts'
 import {
   chooseUnfinishedRequests,
   waitForRequests,
@@ -62,7 +62,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const uniqueIds = [...new Set(requestIds)]
     const { session, packageNames } = await this.app.services('session', 'packageNames')
     const { baseUrl, email: userEmail } = session
-    const { whenStored, ...options } = await meteredWaitServices(this.app, uniqueIds.length)
+    const { whenStored, ...options } = await createMeteredWaitServices(this.app, uniqueIds.length)
     const waiting = waitForRequests(await this.app.service('patientApi'), uniqueIds, {
       ...options,
       goal: this.flags.for ?? 'terminal',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { demoServices } from '../../app/sandbox.ts'
+import { createDemoServices } from '../../app/sandbox.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { exitCodes } from '../../errors/kinds.ts'
 
@@ -19,7 +19,7 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
     const { streams, cwd } = this.context
     const sink = json ? streams.stderr : streams.stdout
     const { runDemo } = await import('../../usecases/demo/run.ts')
-    const services = await demoServices(this.context, {
+    const services = await createDemoServices(this.context, {
       sink,
       terminal: this.terminalAt(sink),
       interruptedCode: exitCodes.interrupted,

@@ -6,7 +6,7 @@ import { reachFlags, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { controlToken, requireSandboxProfile, sandboxProfile, sandboxServices } from '../../app/sandbox.ts'
+import { controlToken, requireSandboxProfile, sandboxProfile, createSandboxServices } from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
@@ -69,9 +69,9 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const profile = this.flags.profile ?? sandboxProfile
     if (login)
       await requireSandboxProfile(this.app, { named: this.flags.profile, port, json: this.flags.json })
-    this.pinCode()
+    this.pinProgramFiles()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
-    const server = await startSandbox(await sandboxServices(this.context), {
+    const server = await startSandbox(await createSandboxServices(this.context), {
       host: this.flags.host,
       port,
       allowHttpFrom: this.flags['allow-http-from'],

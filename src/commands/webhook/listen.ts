@@ -4,7 +4,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { readAuthority, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { type RunningReceiver, startListening } from '../../usecases/webhook/listen.ts'
-import { listenServices, webhookSecrets } from '../../app/webhook.ts'
+import { createListenServices, webhookSecrets } from '../../app/webhook.ts'
 import { splitCommandLine } from '../../domain/wording/pasted-command.ts'
 import { RefusedDeliveryLog } from '../../domain/webhook/refused-delivery-log.ts'
 import { forwardedText, createInterruptedError, storedEventView } from '../../output/views/webhook.ts'
@@ -56,7 +56,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       `--path: "${flags.path}" does not start with /`,
       'Give a path such as /hooks.',
     )
-    this.pinCode()
+    this.pinProgramFiles()
     const isForwarding = flags['forward-to'] !== undefined || flags.exec !== undefined
     this.refuse(
       flags['max-attempts'] !== undefined && !isForwarding,
@@ -66,7 +66,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const { secret, findBaseUrl } = await webhookSecrets(app, flags['secret-file'])
     const maxEventsReached = new AbortController()
     const storedEvents = { count: 0 }
-    const services = await listenServices(app, {
+    const services = await createListenServices(app, {
       secret,
       forwardTo: flags['forward-to'],
       forwardCa: await readAuthority(this.context, flags['forward-ca'], '--forward-ca'),
@@ -93,7 +93,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     // `closedSignal`: stdout was closed. All received events are stored, and no more of them can be printed.
     const { closedSignal = new AbortController().signal } = this.context.streams.stdout
-    const endSignal = AbortSignal.any([signal, maxEventsReached.signal, listening.brokenSignal, closedSignal])
+    const endSignal = AbortSignal.any([signal, maxEventsReached.signal, listening.storeFailedSignal, closedSignal])
     const failure = await this.waitForEnd(listening, endSignal)
     refusedDeliveries.flush()
     if (failure !== undefined) this.end(failure)

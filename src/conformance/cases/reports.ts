@@ -52,7 +52,7 @@ export async function readUrlsTwice(context: CaseContext): Promise<[ReportUrl[],
   const path = `/v1/requests/${(await requireCompletedJourney(context)).order.requestId}`
   const firstReports = findReportUrls((await context.probe.get(path)).data)
   // Tokens may differ only by their time in seconds, so the second read is a second later.
-  await context.pace.pause(1100)
+  await context.deploymentClock.pause(1100)
   return [firstReports, findReportUrls((await context.probe.get(path)).data)]
 }
 
@@ -140,7 +140,7 @@ async function callWrongKinds(context: CaseContext): Promise<Expectations> {
 
 async function testTokenLife(context: CaseContext): Promise<Expectations> {
   requireTestable(
-    context.pace.isManual,
+    context.deploymentClock.isManual,
     'it takes an hour: the clock is only moved on a sandbox, with --control',
   )
   const issuedReports = await readReportOfEachKind(context)
@@ -149,9 +149,9 @@ async function testTokenLife(context: CaseContext): Promise<Expectations> {
       context,
       issuedReports.map((report) => callByToken(context, report, note, expect)),
     )
-  await context.pace.pause(3_590_000)
+  await context.deploymentClock.pause(3_590_000)
   const beforeExpiry = await callReports('10 seconds before the token expires', expectPdf)
-  await context.pace.pause(11_000)
+  await context.deploymentClock.pause(11_000)
   const afterExpiry = await callReports('a second after the token expired', 401)
   return [
     ...beforeExpiry,

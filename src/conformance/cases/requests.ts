@@ -149,7 +149,7 @@ export const requestCases: readonly Case[] = [
       'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
       async (context) => {
         requireTestable(
-          !context.pace.isManual,
+          !context.deploymentClock.isManual,
           'its time can only be compared where the clock is not moved: leave out --control',
         )
         const { order, reads } = await followUsual(context)
@@ -324,7 +324,7 @@ export const terminalStatusCases: readonly Case[] = casesAbout('Request status',
       requireTestable(endedJourneys.length > 0, 'no request finished: follow it for longer with --watch')
       const findings: string[] = []
       for (let round = 0; round < 2; round += 1) {
-        await context.pace.pause(context.pace.isManual ? manualWaitMs : realWaitMs)
+        await context.deploymentClock.pause(context.deploymentClock.isManual ? manualWaitMs : realWaitMs)
         for (const { order, reads } of endedJourneys) {
           const lastStatus = reads.at(-1)?.status
           const answer = await context.probe.get(`/v1/requests/${order.requestId}`)

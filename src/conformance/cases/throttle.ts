@@ -40,7 +40,7 @@ const testWithQuota =
   }
 
 /** Returns the seconds by which times may differ. The service rounds up, and calls take time with the real clock. */
-const findToleranceSeconds = ({ pace }: CaseContext): number => (pace.isManual ? 1 : 2)
+const findToleranceSeconds = ({ deploymentClock }: CaseContext): number => (deploymentClock.isManual ? 1 : 2)
 
 const isNearly = (context: CaseContext, seconds: number, expectedSeconds: number): boolean =>
   Math.abs(seconds - expectedSeconds) <= findToleranceSeconds(context)
@@ -80,10 +80,10 @@ const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1
  * Waits until both windows have ended. With the real clock, it waits only if too few calls of the hour are
  * left for a test.
  */
-async function clearWindows({ pace, probe }: CaseContext, { minute, hour }: QuotaWindows): Promise<void> {
-  const recentCalls = probe.callTimes.filter((at) => pace.now() - at < hour.seconds * 1000).length
-  if (!pace.isManual && recentCalls + maxCallsOfTest(minute) < hour.calls) return
-  await pace.pause((hour.seconds + 1) * 1000)
+async function clearWindows({ deploymentClock, probe }: CaseContext, { minute, hour }: QuotaWindows): Promise<void> {
+  const recentCalls = probe.callTimes.filter((at) => deploymentClock.now() - at < hour.seconds * 1000).length
+  if (!deploymentClock.isManual && recentCalls + maxCallsOfTest(minute) < hour.calls) return
+  await deploymentClock.pause((hour.seconds + 1) * 1000)
 }
 
 /** Waits for the exact start of a minute's window. To find it, a window is filled and its end is awaited. */
@@ -93,7 +93,7 @@ async function waitForWindowStart(context: CaseContext, windows: QuotaWindows): 
   const waitSeconds = readRetryAfter(refusal)
   const reason = 'a full minute was not answered with a 429 that says when it is over'
   requireTestable(isWithin(waitSeconds, windows.minute), reason)
-  await context.pace.pause(waitSeconds * 1000)
+  await context.deploymentClock.pause(waitSeconds * 1000)
 }
 
 /** Uses up the window of the minute. */
@@ -104,11 +104,11 @@ async function useUpMinute(context: CaseContext, windows: QuotaWindows): Promise
 
 /** Returns findings unless the wait is necessary and sufficient. A second less must not be enough. */
 async function expectExactWait(context: CaseContext, seconds: number): Promise<string[]> {
-  const { pace } = context
+  const { deploymentClock } = context
   const findings: string[] = []
   const earlySeconds = seconds - findToleranceSeconds(context)
   if (earlySeconds > 0) {
-    await pace.pause(earlySeconds * 1000)
+    await deploymentClock.pause(earlySeconds * 1000)
     findings.push(
       ...expectStatus(
         await makeCountedCall(context, `${earlySeconds} s into a Retry-After of ${seconds}`),
@@ -116,7 +116,7 @@ async function expectExactWait(context: CaseContext, seconds: number): Promise<s
       ),
     )
   }
-  await pace.pause(Math.min(seconds, findToleranceSeconds(context)) * 1000)
+  await deploymentClock.pause(Math.min(seconds, findToleranceSeconds(context)) * 1000)
   return [
     ...findings,
     ...expectStatus(await makeCountedCall(context, `after the Retry-After of ${seconds} s`), 200),
@@ -134,11 +134,11 @@ const describeTooShort = (seconds: number): string =>
 async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Promise<string[]> {
   const { minute } = windows
   await clearWindows(context, windows)
-  const callsStartedAt = context.pace.now()
+  const callsStartedAt = context.deploymentClock.now()
   const firstFill = await exceedQuota(context, windows)
   if (firstFill.refusal === undefined) {
     // Slow calls extend over several windows, each of which allows its own number.
-    const windowCount = Math.floor((context.pace.now() - callsStartedAt) / 1000 / minute.seconds) + 2
+    const windowCount = Math.floor((context.deploymentClock.now() - callsStartedAt) / 1000 / minute.seconds) + 2
     requireTestable(
       firstFill.accepted > windowCount * minute.calls,
       'calls take too long to use up the quota',
@@ -146,9 +146,9 @@ async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Pro
     return [`${firstFill.accepted} calls were accepted within ${minute.seconds} s`]
   }
   await waitForWindowStart(context, windows)
-  const startedAt = context.pace.now()
+  const startedAt = context.deploymentClock.now()
   const { accepted } = await exceedQuota(context, windows)
-  const durationSeconds = (context.pace.now() - startedAt) / 1000
+  const durationSeconds = (context.deploymentClock.now() - startedAt) / 1000
   const isInTime = durationSeconds < minute.seconds - findToleranceSeconds(context)
   requireTestable(isInTime, 'calls take too long to count those of one window')
   const finding = `expected ${minute.calls} calls in a window, ${accepted} were accepted`
@@ -161,13 +161,13 @@ async function testMinuteRetryAfter(context: CaseContext, windows: QuotaWindows)
   const filledBefore = await exceedQuota(context, windows)
   const waitSeconds = readRetryAfter(filledBefore.refusal)
   if (!isWithin(waitSeconds, minute)) return [describeUnusable(filledBefore.refusal, minute.seconds)]
-  await context.pace.pause(waitSeconds * 1000)
+  await context.deploymentClock.pause(waitSeconds * 1000)
   const fill = await fillQuota(context, minute.calls - 1)
   if (fill.refusal !== undefined) return [describeTooShort(waitSeconds)]
   // With a manual clock, 0.35 s more than a whole number of seconds are then left in the window. A service
   // that rounds Retry-After down would state too short a wait.
   const passedSeconds = Math.floor(minute.seconds / 3)
-  await context.pace.pause(passedSeconds * 1000 - (context.pace.isManual ? 350 : 0))
+  await context.deploymentClock.pause(passedSeconds * 1000 - (context.deploymentClock.isManual ? 350 : 0))
   const { refusal } = await fillQuota(context, 2)
   requireTestable(refusal !== undefined, 'the window is larger than stated')
   const seconds = readRetryAfter(refusal)
@@ -185,10 +185,10 @@ async function testFixedWindow(context: CaseContext, windows: QuotaWindows): Pro
   const { minute } = windows
   await waitForWindowStart(context, windows)
   await fillQuota(context, 1)
-  await context.pace.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
+  await context.deploymentClock.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
   const { refusal } = await fillQuota(context, minute.calls)
   requireTestable(refusal !== undefined, 'the window is larger than stated')
-  await context.pace.pause(readRetryAfter(refusal) * 1000)
+  await context.deploymentClock.pause(readRetryAfter(refusal) * 1000)
   const nextFill = await fillQuota(context, minute.calls)
   const finding = `a new window accepted only ${nextFill.accepted} calls: the last calls of the previous one still count`
   return itemsIf(nextFill.refusal !== undefined, finding)
@@ -204,10 +204,10 @@ async function testHourQuota(context: CaseContext, windows: QuotaWindows): Promi
   const filledBefore = await fillHour(context, windows, 2 * hour.calls)
   const waitSeconds = readRetryAfter(filledBefore.refusal)
   if (!isWithin(waitSeconds, hour)) return [describeUnusable(filledBefore.refusal, hour.seconds)]
-  await context.pace.pause(waitSeconds * 1000)
-  const startedAt = context.pace.now()
+  await context.deploymentClock.pause(waitSeconds * 1000)
+  const startedAt = context.deploymentClock.now()
   const { accepted, refusal } = await fillHour(context, windows, hour.calls)
-  const remainingSeconds = hour.seconds - Math.round((context.pace.now() - startedAt) / 1000)
+  const remainingSeconds = hour.seconds - Math.round((context.deploymentClock.now() - startedAt) / 1000)
   const finding = `expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`
   const findings = itemsIf(accepted !== hour.calls, finding)
   const seconds = readRetryAfter(refusal)
@@ -232,7 +232,7 @@ async function fillHour(
     accepted += minuteFill.accepted
     if (minuteFill.refusal !== undefined || accepted > maxCalls)
       return { accepted, refusal: minuteFill.refusal }
-    await context.pace.pause(minute.seconds * 1000)
+    await context.deploymentClock.pause(minute.seconds * 1000)
   }
 }
 
@@ -294,11 +294,11 @@ async function testWholeSeconds(context: CaseContext, windows: QuotaWindows): Pr
   const findings: string[] = []
   for (const offsetMs of [150, 550, 850]) {
     await waitForWindowStart(context, windows)
-    await context.pace.pause(offsetMs)
+    await context.deploymentClock.pause(offsetMs)
     const { refusal } = await exceedQuota(context, windows)
     const seconds = readRetryAfter(refusal)
     requireTestable(seconds <= windows.minute.seconds, 'no 429 says when the window is over')
-    await context.pace.pause(seconds * 1000)
+    await context.deploymentClock.pause(seconds * 1000)
     const { accepted } = await fillQuota(context, 1)
     findings.push(...itemsIf(accepted === 0, describeTooShort(seconds)))
   }

@@ -199,7 +199,7 @@ const inTimeMs = 8 * secondMs
 const tooLateMs = 12 * secondMs
 
 /** Returns the maximum milliseconds that the suite waits for a retry: a week if the clock can be advanced. */
-const maxRetryWaitMs = ({ pace, watchMs }: CaseContext): number => (pace.isManual ? 7 * dayMs : watchMs)
+const maxRetryWaitMs = ({ deploymentClock, watchMs }: CaseContext): number => (deploymentClock.isManual ? 7 * dayMs : watchMs)
 
 /** The status updates of a request with the replies to the first attempt to deliver each update. */
 interface RepliedUpdates {
@@ -231,29 +231,29 @@ async function orderAndReply(
     isHolding ||= reply === 'hold'
     return reply
   }
-  const { pace, watchMs } = context
+  const { deploymentClock, watchMs } = context
   const stepMs = replies.includes('hold')
-    ? pace.isManual
+    ? deploymentClock.isManual
       ? 5 * secondMs
       : secondMs / 2
-    : pace.isManual
+    : deploymentClock.isManual
       ? minuteMs
       : secondMs
   // An event may have arrived at any time in the last step. So a delay that must be shorter than 10 seconds
   // is shortened by the step.
   const release = async (): Promise<void> => {
     if (!isHolding) return
-    await pace.pause(releaseMs < 10 * secondMs ? releaseMs - stepMs : releaseMs)
+    await deploymentClock.pause(releaseMs < 10 * secondMs ? releaseMs - stepMs : releaseMs)
     await receiver.release(200)
     isHolding = false
   }
   try {
-    for (let waitedMs = 0; waitedMs < (pace.isManual ? dayMs : watchMs); waitedMs += stepMs) {
+    for (let waitedMs = 0; waitedMs < (deploymentClock.isManual ? dayMs : watchMs); waitedMs += stepMs) {
       if (updates.size >= maxUpdates || (await hasEnded(context, requestId))) break
-      await pace.pause(stepMs)
+      await deploymentClock.pause(stepMs)
       await release()
     }
-    await pace.pause(secondMs)
+    await deploymentClock.pause(secondMs)
     await release()
   } finally {
     receiver.replyTo = () => 204
@@ -288,20 +288,20 @@ async function hasEnded(context: CaseContext, requestId: string): Promise<boolea
  * takes longer than `maxMs`.
  */
 async function waitUntil(
-  { pace }: CaseContext,
+  { deploymentClock }: CaseContext,
   maxMs: number,
   isMet: () => boolean,
 ): Promise<number | undefined> {
-  const startedAt = pace.now()
+  const startedAt = deploymentClock.now()
   for (
     let stepMs = secondMs / 2;
     !isMet();
-    stepMs = Math.min(pace.isManual ? 60 * minuteMs : secondMs, stepMs * 1.5)
+    stepMs = Math.min(deploymentClock.isManual ? 60 * minuteMs : secondMs, stepMs * 1.5)
   ) {
-    if (pace.now() - startedAt >= maxMs) return undefined
-    await pace.pause(stepMs)
+    if (deploymentClock.now() - startedAt >= maxMs) return undefined
+    await deploymentClock.pause(stepMs)
   }
-  return pace.now() - startedAt
+  return deploymentClock.now() - startedAt
 }
 
 /**
@@ -326,8 +326,8 @@ function measureRetryDelay(context: CaseContext): Promise<number | undefined> {
 }
 
 /** Returns the advice for a deployment that never repeats a failed delivery. */
-function adviseNoRetries({ pace, watchMs }: CaseContext): string[] {
-  const time = pace.isManual ? 'a week' : `${watchMs / secondMs} s`
+function adviseNoRetries({ deploymentClock, watchMs }: CaseContext): string[] {
+  const time = deploymentClock.isManual ? 'a week' : `${watchMs / secondMs} s`
   return [
     advise(
       `an event that was answered with 500 was not redelivered within ${time}: "Failed deliveries may be retried", but "Delivery is at least once"`,
@@ -346,7 +346,7 @@ async function expectRetry(
   replyText: string,
   retryMs: number,
 ): Promise<string[]> {
-  const maxWaitMs = context.pace.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
+  const maxWaitMs = context.deploymentClock.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
   const waitedMs = await waitUntil(context, maxWaitMs, () => findRepeatedUpdates(context, replied).length > 0)
   return waitedMs === undefined
     ? [
@@ -370,7 +370,7 @@ async function expectNoRetry(
   const { deliveries } = requireReceiver(context)
   const retryMs = await measureRetryDelay(context)
   const waitMs = retryMs === undefined ? 10 * secondMs : 2 * retryMs + 2 * secondMs
-  await waitUntil(context, context.pace.isManual ? dayMs : waitMs, () => false)
+  await waitUntil(context, context.deploymentClock.isManual ? dayMs : waitMs, () => false)
   const counts = new Map<string, number>()
   const promptUpdates = new Set<string>()
   for (const each of deliveries) {

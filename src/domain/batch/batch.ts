@@ -1,6 +1,6 @@
 import type { Recipient } from '../../contract/request.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
-import type { Shared } from '../submission/similarity.ts'
+import type { SharedDetail } from '../submission/similarity.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
@@ -111,7 +111,7 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   matches: Match | undefined
   /** The reason why the row is held, or was held before it was left out. */
   heldFor: ConflictReason | undefined
-  shares: readonly Shared[]
+  shares: readonly SharedDetail[]
   /** The line in the file as a spreadsheet program counts. It is not stored; set if the file was read for it. */
   line?: number | undefined
 }

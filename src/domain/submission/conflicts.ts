@@ -1,6 +1,6 @@
 import type { Recipient } from '../../contract/request.ts'
 import { sharedKey, serviceOf } from './identity.ts'
-import { similarity, type Shared } from './similarity.ts'
+import { similarity, type SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
@@ -126,7 +126,7 @@ export interface Conflict {
   becomes: 'duplicate' | 'held'
   reason: ConflictReason
   /** What a similar person has in common with the person of the row; empty for the same person. */
-  shares: Shared[]
+  shares: SharedDetail[]
   order: Submission
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
@@ -230,7 +230,7 @@ export function findConflict(
 /** Returns whether all values that two people share are among `values`. False if they share the name too. */
 function sharesOnly(
   recipient: Recipient | undefined,
-  shares: readonly Shared[],
+  shares: readonly SharedDetail[],
   values: readonly string[],
 ): boolean {
   return (
@@ -326,7 +326,7 @@ function compareSimilar(
   return isAllowed ? undefined : heldConflict('similar', order, shares)
 }
 
-function heldConflict(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
+function heldConflict(reason: ConflictReason, order: Submission, shares: SharedDetail[] = []): Conflict {
   return { becomes: 'held', reason, shares, order, moreCount: 0 }
 }
 

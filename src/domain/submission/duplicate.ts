@@ -1,7 +1,7 @@
 import type { Recipient } from '../../contract/request.ts'
 import { personName, personWithEmail } from '../wording/text.ts'
 import { type OrderInError, DuplicateError } from '../../errors/kinds.ts'
-import type { Shared } from './similarity.ts'
+import type { SharedDetail } from './similarity.ts'
 import type { Conflict, ConflictReason } from './conflicts.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/time.ts'
@@ -129,7 +129,7 @@ function unmatchedSentences({ order, shares }: Conflict): [message: string, hint
 }
 
 /** Returns why a row is held because of a request that no row of the store ordered, as a clause. */
-export function unmatchedText(requestId: string | undefined, shares: readonly Shared[]): string {
+export function unmatchedText(requestId: string | undefined, shares: readonly SharedDetail[]): string {
   const person = shares.length === 0 ? 'this person' : `somebody with the same ${sharedText(shares)}`
   return `request ${requestId}, which was not ordered with this store, is for ${person}`
 }
@@ -157,7 +157,7 @@ export function conflictText({ order, reason, shares, externalResult }: Conflict
 }
 
 /** Returns the shared values as text, such as `e-mail and phone`. */
-export function sharedText(shares: readonly Shared[]): string {
+export function sharedText(shares: readonly SharedDetail[]): string {
   const words = shares.map((each) => (each === 'email' ? 'e-mail' : each))
   return words.length === 0 ? 'details' : words.join(' and ')
 }

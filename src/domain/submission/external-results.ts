@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import type { Shared } from './similarity.ts'
+import type { SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import { orderWith, type Submission } from './submission.ts'
 import type { Recipient } from '../../contract/request.ts'
@@ -26,7 +26,7 @@ export interface ExternalResult {
   /** How the person compares with the row's; `unclear` if the file does not tell. */
   person: 'same' | 'similar' | 'unclear'
   /** The values that a similar person has in common with the row's person. */
-  shares: Shared[]
+  shares: SharedDetail[]
 }
 
 /**
@@ -148,7 +148,7 @@ export function personDigests(recipient: Recipient): PersonDigests {
 export function sharedDigests(
   one: PersonDigests,
   other: PersonDigests,
-): { person: 'same' | 'similar'; shares: Shared[] } | undefined {
+): { person: 'same' | 'similar'; shares: SharedDetail[] } | undefined {
   const shares = digestNames.filter((part) => one[part] === other[part])
   if (shares.length === digestNames.length) return { person: 'same', shares: [] }
   return shares.includes('email') || shares.includes('phone') ? { person: 'similar', shares } : undefined

@@ -4,7 +4,7 @@ import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
 /** A value that two people have in common. `name`: the full name. */
-export type Shared = 'email' | 'phone' | 'name'
+export type SharedDetail = 'email' | 'phone' | 'name'
 
 /**
  * How similar two people are: the same person after normalisation, possibly the same, or only with the same phone.
@@ -12,7 +12,7 @@ export type Shared = 'email' | 'phone' | 'name'
 type Similarity =
   | { kind: 'same' }
   /** Only a user can tell whether they are the same person. */
-  | { kind: 'similar'; shares: Shared[] }
+  | { kind: 'similar'; shares: SharedDetail[] }
   /** Partners or colleagues may share a phone. The order is only mentioned. */
   | { kind: 'phone' }
 
@@ -86,7 +86,7 @@ export function similarity(one: Recipient, other: Recipient): Similarity | undef
   const areSwapped = first === otherLast && last === otherFirst
   const hasSameName = areSwapped || (first === otherFirst && last === otherLast)
   if (!hasSameEmail && !areSwapped && !doNamesAgree(first, otherFirst)) return { kind: 'phone' }
-  const shares: Shared[] = []
+  const shares: SharedDetail[] = []
   if (hasSameEmail) shares.push('email')
   if (hasSamePhone) shares.push('phone')
   if (hasSameName) shares.push('name')

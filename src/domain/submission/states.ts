@@ -32,10 +32,10 @@ export const transitions: Readonly<Record<SubmissionState, readonly SubmissionSt
 }
 
 /** States that a row leaves only by a user's `batch retry`. */
-export const statesLeftByRetry: readonly SubmissionState[] = ['rejected']
+export const statesNeedingRetry: readonly SubmissionState[] = ['rejected']
 
 /** States that a row leaves only by a decision: by evidence, or by a user. */
-export const statesLeftByDecision: readonly SubmissionState[] = ['unknown', 'dropped']
+export const statesNeedingDecision: readonly SubmissionState[] = ['unknown', 'dropped']
 
 /** States in which an order may still be sent, or reconciled. */
 export const openStates: readonly SubmissionState[] = ['pending', 'sending', 'unknown', 'dropped', 'held']
@@ -81,11 +81,11 @@ export function refuseImpossible(
   to: SubmissionState,
   by: 'call' | 'decision' | 'comparing' | 'retry',
 ): void {
-  if (!transitions[from].includes(to) || statesLeftByRetry.includes(from) !== (by === 'retry')) {
+  if (!transitions[from].includes(to) || statesNeedingRetry.includes(from) !== (by === 'retry')) {
     throw new InternalError(`a submission cannot go from "${from}" to "${to}"`)
   }
   const requiresDecision =
-    statesLeftByDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
+    statesNeedingDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
   if (requiresDecision !== (by === 'decision')) {
     throw new InternalError(
       'a submission leaves "unknown", "dropped" and "accepted" by a decision, and no other state by one',

@@ -17,7 +17,7 @@ import { refuseMemoryStore } from '../../domain/store/address.ts'
 import { type KnownRelations, type ConflictReason, relationsOf } from '../../domain/submission/conflicts.ts'
 import { orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import type { Shared } from '../../domain/submission/similarity.ts'
+import type { SharedDetail } from '../../domain/submission/similarity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
@@ -207,7 +207,7 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
         : matchesBatch === resultsBatch
           ? matchInResults(externalResults, matchesRow, row)
           : { batchId: matchesBatch, row: matchesRow, ...order },
-    shares: (shares?.split(' ') ?? []) as Shared[],
+    shares: (shares?.split(' ') ?? []) as SharedDetail[],
   }
 }
 

@@ -34,7 +34,7 @@ import {
   type Change,
   refuseImpossible,
   changeAfterCrash,
-  statesLeftByDecision,
+  statesNeedingDecision,
   type SubmissionState,
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
@@ -547,7 +547,7 @@ export class EngineLedger extends StorePart {
   /** Makes a change. `lock`: a statement that locks the row first; nothing is changed if it returns no row. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
     // Other rows are compared with a row that becomes pending by a decision, so no other process may compare meanwhile.
-    const locksAccount = change.to === 'pending' && statesLeftByDecision.includes(from.state)
+    const locksAccount = change.to === 'pending' && statesNeedingDecision.includes(from.state)
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(

@@ -174,8 +174,8 @@ export class Maintenance {
     if (options.dryRun) {
       return engine.snapshot(function* () {
         const found = yield* countAll(conditions, completely)
-        const isScrubbed = (yield* metaText(unscrubbedName)) === undefined
-        return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process', logsLeft: [] }
+        const hasNoOlderCopies = (yield* metaText(unscrubbedName)) === undefined
+        return { ...found, hasNoOlderCopies, isLeftTo: hasNoOlderCopies ? undefined : 'another process', logsLeft: [] }
       })
     }
     const isPerson = !('endedBefore' in target)
@@ -188,7 +188,7 @@ export class Maintenance {
     })
     const isLeftTo = await this.finishErasure(eraseFiles, true)
     const logs = await engine.run(findRemainingLogs())
-    return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: logs }
+    return { ...found, hasNoOlderCopies: isLeftTo === undefined, isLeftTo, logsLeft: logs }
   }
 
   /**

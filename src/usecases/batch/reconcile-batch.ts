@@ -20,7 +20,7 @@ import {
   UsageError,
 } from '../../errors/kinds.ts'
 import { type RunOutcome, startBatch, type StartServices } from './start.ts'
-import { reconcile, findUnknownRows, findSecondOrders } from './reconcile.ts'
+import { reconcile, findReconcilableRows, findSecondOrders } from './reconcile.ts'
 import { openFileOfBatch, findLineOfRow, rewriteResults } from './results-file.ts'
 import {
   queueAgain,
@@ -48,7 +48,7 @@ export async function reconcileByEvidence(
   const { ledger, batches, inbox, clock } = ports
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
-  const unknown = await findUnknownRows(ledger, batch?.id)
+  const unknown = await findReconcilableRows(ledger, batch?.id)
   const requestIds = ids ?? (await inbox.listUnmatchedIds(ports.api.baseUrl))
   const found = await reconcile(ports, unknown, requestIds)
   for (const reconciledBatchId of new Set(found.settled.map(({ submission }) => submission.batchId))) {

@@ -9,11 +9,11 @@ import {
 } from '../../domain/batch/reconciliation.ts'
 import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { statesLeftByDecision } from '../../domain/submission/states.ts'
+import { statesNeedingDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError, RefcheckError } from '../../errors/kinds.ts'
 import { findRowsOfRequest } from '../request/read-requests.ts'
-import { serviceAheadMs } from '../request/send.ts'
+import { readClockDifferenceMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 
@@ -27,9 +27,9 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
  * Finds rows that evidence may reconcile: unknown rows, and rows that a user has decided to send again and that were
  * not sent since.
  */
-export async function findUnknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
+export async function findReconcilableRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
   return [
-    ...(await ledger.list({ states: statesLeftByDecision, batchId })),
+    ...(await ledger.list({ states: statesNeedingDecision, batchId })),
     ...(await ledger.findReturnedToPending(batchId)),
   ]
 }
@@ -48,7 +48,7 @@ export async function reconcile(
   const service = serviceOf(ports.api.baseUrl)
   const rowsOfService = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
   const requests = rowsOfService.length === 0 ? [] : await readRequests(ports, rowsOfService, requestIds)
-  const aheadMs = await serviceAheadMs(ports)
+  const aheadMs = await readClockDifferenceMs(ports)
   const nearRequests = new Map<Submission, NearRequest[]>()
   for (const each of rowsOfService)
     nearRequests.set(each, await findNearRequests(ports, each, requests, aheadMs))

@@ -18,7 +18,7 @@ import { findRowsOfRequest } from '../request/read-requests.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
-import { type OrderServices, serviceAheadMs } from '../request/send.ts'
+import { type OrderServices, readClockDifferenceMs } from '../request/send.ts'
 import type { ReconcileServices } from './reconcile.ts'
 import {
   createUserLeftQuestion,
@@ -146,7 +146,7 @@ async function recordRequest(
     row,
     request,
     rowsWithRequest,
-    await serviceAheadMs(ports),
+    await readClockDifferenceMs(ports),
     fingerprintMatch,
   )
   if (differs.length > 0) {

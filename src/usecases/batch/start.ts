@@ -18,7 +18,7 @@ import {
   loadResultsModules,
   writeResults,
 } from './results-file.ts'
-import { findSecondOrders, reconcile, findUnknownRows } from './reconcile.ts'
+import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, isOrderedOtherwise, matchInError } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
@@ -389,7 +389,7 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
 async function reconcileUnknown(ports: RunServices, batch: Batch, options: RunBatchOptions): Promise<void> {
   const { unknown: unknownCount, dropped, pending } = batch.counts
   if (unknownCount + dropped + pending === 0 || ports.signal?.aborted === true) return
-  const unknown = await findUnknownRows(ports.ledger, batch.id)
+  const unknown = await findReconcilableRows(ports.ledger, batch.id)
   if (unknown.length === 0) return
   const ids = await options.listUnmatchedIds()
   try {

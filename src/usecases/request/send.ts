@@ -253,7 +253,7 @@ export async function reconcileByAnswer(
   const unknownRow = rows.find(({ row }) => row === unknown.row)
   if (
     unknownRow === undefined ||
-    findDifferences(unknownRow, request, await serviceAheadMs(ports))?.length !== 0
+    findDifferences(unknownRow, request, await readClockDifferenceMs(ports))?.length !== 0
   )
     return undefined
   if ((await findRowsOfRequest(ports, request.request_id)).length > 0) return undefined
@@ -269,7 +269,7 @@ export async function reconcileByAnswer(
  * Returns the milliseconds by which the service's clock is ahead of the clock that times attempts, which is the
  * database's on PostgreSQL. Undefined if the service has not sent its time.
  */
-export async function serviceAheadMs({
+export async function readClockDifferenceMs({
   api,
   ledger,
   clock,

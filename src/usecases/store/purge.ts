@@ -25,7 +25,7 @@ export interface PurgedAll extends PurgeResult {
   /** `isRefused`: the file was not deleted, because a link could redirect the deletion. */
   files: (FoundFile & { isDeleted: boolean; isRefused?: boolean })[]
   /** Whether another purge of the same person would find the files that can be deleted. */
-  isFoundAgain: boolean
+  canFindFilesAgain: boolean
 }
 
 const noFiles: FoundFiles = { files: [], reports: [], filesToRemember: [], pathsToForget: [] }
@@ -50,15 +50,15 @@ export async function purgeAll(
       ? noFiles
       : await findFilesOfPerson(services, traces, target)
   const notDeletedFiles = foundFiles.files.map((file) => ({ ...file, isDeleted: false }))
-  const isFoundAgain = !completely && foundFiles.pathsToForget.length === 0
-  const counts = { drafts: draftIds.length, plans: planCodes.length, files: notDeletedFiles, isFoundAgain }
+  const canFindFilesAgain = !completely && foundFiles.pathsToForget.length === 0
+  const counts = { drafts: draftIds.length, plans: planCodes.length, files: notDeletedFiles, canFindFilesAgain }
   const found = { ...(await maintenance.purge(target, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
   const hasNothingToRemove = found.rows + found.events + draftIds.length + planCodes.length === 0
   if (!hasNothingToRemove || completely) await confirm(found, traces?.rows ?? [])
   const deletableFiles = foundFiles.files.filter(({ isNeverDeleted }) => !isNeverDeleted)
   const shouldDelete = deletableFiles.length > 0 && (await confirmFileDeletion(deletableFiles))
-  if (hasNothingToRemove && found.isScrubbed && !completely && !shouldDelete) return found
+  if (hasNothingToRemove && found.hasNoOlderCopies && !completely && !shouldDelete) return found
   if (!shouldDelete) for (const file of foundFiles.filesToRemember) await written.add(file)
   for (const path of foundFiles.pathsToForget) await written.remove(path)
   const filesToErase = {

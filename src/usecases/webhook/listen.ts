@@ -42,7 +42,7 @@ export interface RunningReceiver {
   /** URL for deliveries, with the path. */
   url: string
   /** Aborted when the store can no longer be used; `finish` returns the error. */
-  brokenSignal: AbortSignal
+  storeFailedSignal: AbortSignal
   /** Closes the listener, and ends when every waiting event is forwarded or `giveUp` aborts. */
   finish(giveUp: AbortSignal): Promise<RefcheckError | undefined>
 }
@@ -63,11 +63,11 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
   const relay = deliver && new Relay({ inbox, clock, deliver, signal, maxAttempts, onDelivered })
   // Other receivers on the store announce their events. Events whose announcement is lost are found by polling.
   await inbox.onArrival?.(() => relay?.wake())
-  const brokenController = new AbortController()
+  const storeFailedController = new AbortController()
   const state: { isFinishing: boolean; failure?: unknown } = { isFinishing: false }
   const stopForFailure = (failure: unknown): void => {
     state.failure ??= failure
-    brokenController.abort()
+    storeFailedController.abort()
   }
   const listener: Listener = await services.serve(
     createReceiver({
@@ -91,11 +91,11 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
   const relayRun = relay && runRelay(services, relay, relayOptions).catch(stopForFailure)
   return {
     url: `${listener.url}${path}`,
-    brokenSignal: brokenController.signal,
+    storeFailedSignal: storeFailedController.signal,
     async finish(giveUp) {
       state.isFinishing = true
       giveUp.addEventListener('abort', () => stopController.abort(), { once: true })
-      if (giveUp.aborted || brokenController.signal.aborted) stopController.abort()
+      if (giveUp.aborted || storeFailedController.signal.aborted) stopController.abort()
       await listener.close()
       relay?.wake()
       await relayRun

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import {
   refuseImpossible,
-  statesLeftByDecision,
-  statesLeftByRetry,
+  statesNeedingDecision,
+  statesNeedingRetry,
   type SubmissionState,
   submissionStates,
   transitions,
@@ -30,7 +30,7 @@ test('a decision changes only unknown, dropped and accepted, and pending to acce
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
       const isEvidence = from === 'pending' && to === 'accepted'
-      const decided = statesLeftByDecision.includes(from) || from === 'accepted' || isEvidence
+      const decided = statesNeedingDecision.includes(from) || from === 'accepted' || isEvidence
       expect(listActors(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
     }
   }
@@ -40,7 +40,7 @@ test('a retry changes only rejected', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
       expect(listActors(from, to).includes('retry'), `${from} to ${to}`).toBe(
-        statesLeftByRetry.includes(from),
+        statesNeedingRetry.includes(from),
       )
     }
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import {
-  statesLeftByDecision,
-  statesLeftByRetry,
+  statesNeedingDecision,
+  statesNeedingRetry,
   submissionStates,
   transitions,
   openStates,
@@ -19,7 +19,7 @@ test('only a pending order can be sent', () => {
 
 test('an accepted order can only become unknown, which only a decision changes, so that no person is ordered twice', () => {
   expect(transitions.accepted).toEqual(['unknown'])
-  expect(statesLeftByDecision).toContain('unknown')
+  expect(statesNeedingDecision).toContain('unknown')
 })
 
 test('an order in flight becomes accepted, rejected or unknown, or pending again if nothing was sent', () => {
@@ -43,13 +43,13 @@ test('the transitions are those of the table in src/docs/ordering.md, section 1'
 
 test('the states that a retry or a decision changes, that may still become an order, and that wait', () => {
   expect({
-    statesLeftByRetry,
-    statesLeftByDecision,
+    statesNeedingRetry,
+    statesNeedingDecision,
     openStates,
     waitingStates,
   }).toEqual({
-    statesLeftByRetry: ['rejected'],
-    statesLeftByDecision: ['unknown', 'dropped'],
+    statesNeedingRetry: ['rejected'],
+    statesNeedingDecision: ['unknown', 'dropped'],
     openStates: ['pending', 'sending', 'unknown', 'dropped', 'held'],
     waitingStates: ['pending', 'held', 'duplicate'],
   })
