@@ -57,7 +57,9 @@ export async function collectEvents(context: CaseContext): Promise<readonly Deli
     const endedJourneys = journeys.filter((each) => each.hasEnded)
     const haveAllArrived = (): boolean =>
       endedJourneys.every((each) => findStatusesWithoutEvent(each, receiver.deliveries).length === 0)
-    const { maxMs, stepMs } = context.deploymentClock.isManual ? eventWait : { maxMs: context.watchMs, stepMs: 200 }
+    const { maxMs, stepMs } = context.deploymentClock.isManual
+      ? eventWait
+      : { maxMs: context.watchMs, stepMs: 200 }
     for (let waitedMs = 0; !haveAllArrived() && waitedMs < maxMs; waitedMs += stepMs)
       await context.deploymentClock.pause(stepMs)
   })

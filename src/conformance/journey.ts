@@ -118,7 +118,9 @@ async function follow(context: CaseContext, journeys: readonly Journey[]): Promi
       ? reads >= minuteReadCount + hourReadCount
       : deploymentClock.now() >= deadline + probe.waitedMs
     if (isTimeOver || !journeys.some(isInProgress)) return
-    await deploymentClock.pause(deploymentClock.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : waitMs)
+    await deploymentClock.pause(
+      deploymentClock.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : waitMs,
+    )
     waitMs = Math.min(pollMs.max, waitMs * pollMs.growth)
   }
 }

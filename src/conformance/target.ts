@@ -58,7 +58,11 @@ export interface DeploymentClock {
   pause(ms: number): Promise<void>
 }
 
-export function createDeploymentClock(control: Control, clock: Clock, signal: AbortSignal | undefined): DeploymentClock {
+export function createDeploymentClock(
+  control: Control,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): DeploymentClock {
   const { advance } = control
   if (advance === undefined) {
     return { isManual: false, now: () => clock.monotonic(), pause: (ms) => clock.sleep(ms, signal) }

@@ -223,7 +223,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         const services = { ...servicesFor(store, client, account), signal }
         await store.ledger.recover(systemClock.now())
         for (const id of requestIds) checkText(id, 'requestIds')
-        const found = await reconcile(services, await findReconcilableRows(store.ledger, undefined), requestIds)
+        const found = await reconcile(
+          services,
+          await findReconcilableRows(store.ledger, undefined),
+          requestIds,
+        )
         const reconciledBatchIds = new Set(found.settled.map(({ submission }) => submission.batchId))
         const orders = await store.ledger.list({})
         return {

@@ -6,7 +6,12 @@ import { reachFlags, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { controlToken, requireSandboxProfile, sandboxProfile, createSandboxServices } from '../../app/sandbox.ts'
+import {
+  controlToken,
+  requireSandboxProfile,
+  sandboxProfile,
+  createSandboxServices,
+} from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {

@@ -84,7 +84,9 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       !dryRun
     )
       this.app.note(
-        result.canFindFilesAgain ? deleteHint(target) : 'Delete them yourself: another purge may not find them.',
+        result.canFindFilesAgain
+          ? deleteHint(target)
+          : 'Delete them yourself: another purge may not find them.',
       )
   }
 

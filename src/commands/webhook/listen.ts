@@ -93,7 +93,12 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     // `closedSignal`: stdout was closed. All received events are stored, and no more of them can be printed.
     const { closedSignal = new AbortController().signal } = this.context.streams.stdout
-    const endSignal = AbortSignal.any([signal, maxEventsReached.signal, listening.storeFailedSignal, closedSignal])
+    const endSignal = AbortSignal.any([
+      signal,
+      maxEventsReached.signal,
+      listening.storeFailedSignal,
+      closedSignal,
+    ])
     const failure = await this.waitForEnd(listening, endSignal)
     refusedDeliveries.flush()
     if (failure !== undefined) this.end(failure)

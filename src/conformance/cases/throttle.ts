@@ -80,7 +80,10 @@ const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1
  * Waits until both windows have ended. With the real clock, it waits only if too few calls of the hour are
  * left for a test.
  */
-async function clearWindows({ deploymentClock, probe }: CaseContext, { minute, hour }: QuotaWindows): Promise<void> {
+async function clearWindows(
+  { deploymentClock, probe }: CaseContext,
+  { minute, hour }: QuotaWindows,
+): Promise<void> {
   const recentCalls = probe.callTimes.filter((at) => deploymentClock.now() - at < hour.seconds * 1000).length
   if (!deploymentClock.isManual && recentCalls + maxCallsOfTest(minute) < hour.calls) return
   await deploymentClock.pause((hour.seconds + 1) * 1000)
@@ -138,7 +141,8 @@ async function testMinuteQuota(context: CaseContext, windows: QuotaWindows): Pro
   const firstFill = await exceedQuota(context, windows)
   if (firstFill.refusal === undefined) {
     // Slow calls extend over several windows, each of which allows its own number.
-    const windowCount = Math.floor((context.deploymentClock.now() - callsStartedAt) / 1000 / minute.seconds) + 2
+    const windowCount =
+      Math.floor((context.deploymentClock.now() - callsStartedAt) / 1000 / minute.seconds) + 2
     requireTestable(
       firstFill.accepted > windowCount * minute.calls,
       'calls take too long to use up the quota',

@@ -199,7 +199,8 @@ const inTimeMs = 8 * secondMs
 const tooLateMs = 12 * secondMs
 
 /** Returns the maximum milliseconds that the suite waits for a retry: a week if the clock can be advanced. */
-const maxRetryWaitMs = ({ deploymentClock, watchMs }: CaseContext): number => (deploymentClock.isManual ? 7 * dayMs : watchMs)
+const maxRetryWaitMs = ({ deploymentClock, watchMs }: CaseContext): number =>
+  deploymentClock.isManual ? 7 * dayMs : watchMs
 
 /** The status updates of a request with the replies to the first attempt to deliver each update. */
 interface RepliedUpdates {

@@ -175,7 +175,12 @@ export class Maintenance {
       return engine.snapshot(function* () {
         const found = yield* countAll(conditions, completely)
         const hasNoOlderCopies = (yield* metaText(unscrubbedName)) === undefined
-        return { ...found, hasNoOlderCopies, isLeftTo: hasNoOlderCopies ? undefined : 'another process', logsLeft: [] }
+        return {
+          ...found,
+          hasNoOlderCopies,
+          isLeftTo: hasNoOlderCopies ? undefined : 'another process',
+          logsLeft: [],
+        }
       })
     }
     const isPerson = !('endedBefore' in target)

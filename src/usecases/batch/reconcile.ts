@@ -27,7 +27,10 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
  * Finds rows that evidence may reconcile: unknown rows, and rows that a user has decided to send again and that were
  * not sent since.
  */
-export async function findReconcilableRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
+export async function findReconcilableRows(
+  ledger: Ledger,
+  batchId: string | undefined,
+): Promise<Submission[]> {
   return [
     ...(await ledger.list({ states: statesNeedingDecision, batchId })),
     ...(await ledger.findReturnedToPending(batchId)),

@@ -51,7 +51,12 @@ export async function purgeAll(
       : await findFilesOfPerson(services, traces, target)
   const notDeletedFiles = foundFiles.files.map((file) => ({ ...file, isDeleted: false }))
   const canFindFilesAgain = !completely && foundFiles.pathsToForget.length === 0
-  const counts = { drafts: draftIds.length, plans: planCodes.length, files: notDeletedFiles, canFindFilesAgain }
+  const counts = {
+    drafts: draftIds.length,
+    plans: planCodes.length,
+    files: notDeletedFiles,
+    canFindFilesAgain,
+  }
   const found = { ...(await maintenance.purge(target, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
   const hasNothingToRemove = found.rows + found.events + draftIds.length + planCodes.length === 0
