@@ -70,7 +70,7 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
     const { session, connect } = await app.services('session', 'connect')
     return connect(session)
   },
-  patientApi: async (app) => {
+  waitingApi: async (app) => {
     const { session, connect } = await app.services('session', 'connect')
     return connect({ ...session, budgetMs: Number.POSITIVE_INFINITY })
   },

@@ -53,12 +53,12 @@ export async function downloadReports(
   // does.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const waitsForQuota = flags.wait || (isLong && flags.timeout === undefined)
-  const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
+  const { api, waitingApi, clock } = await app.services('api', 'waitingApi', 'clock')
   const { folder, file } = await openFolder(app, options, flags)
   const progress = new ReportProgress(app.reporter, clock, isLong ? estimateReadingTime(app) : undefined)
   const countReceived = createGarbageTrigger()
   const result = await fetchReports(source, {
-    api: waitsForQuota ? patientApi : api,
+    api: waitsForQuota ? waitingApi : api,
     openLedger: () => app.service('ledger'),
     clock,
     folder,

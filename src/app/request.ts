@@ -34,7 +34,7 @@ export async function createOrderServices(app: App, signal: AbortSignal): Promis
 
 /** Returns the services for placing an order and waiting for its result. */
 export async function createOrderAndWaitServices(app: App, signal: AbortSignal) {
-  const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
+  const { budgetMs, ...services } = await app.services('inbox', 'waitingApi', 'budgetMs')
   return {
     ...(await createOrderServices(app, signal)),
     ...services,

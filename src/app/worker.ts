@@ -140,7 +140,7 @@ function createProfile(
 ): WorkerProfile {
   const { app, name } = member
   const { output, signal, onEvent } = choices
-  const isOurs = (request: { baseUrl: string; userEmail: string }): boolean =>
+  const isOfProfile = (request: { baseUrl: string; userEmail: string }): boolean =>
     findOrderer(request, members) === member
   const folder = output === undefined || members.length === 1 ? output : join(output, name)
   return {
@@ -187,7 +187,7 @@ function createProfile(
             const { reports, failure } = await downloadReports(
               app,
               { ...flags, 'name-template': undefined },
-              { typed, source: { kind: 'all', isOurs }, signal, onWait },
+              { typed, source: { kind: 'all', isOfProfile }, signal, onWait },
             )
             return { reports: reports.filter((each) => !isMissing(each) && !each.skipped).length, failure }
           },

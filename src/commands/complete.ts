@@ -9,7 +9,7 @@ import { type CompletedCommand, findProfile, findCompletionTarget } from '../dom
 import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import { RefcheckError } from '../errors/kinds.ts'
 import { candidateLines } from '../output/views/completion.ts'
-import { type LiveSources, liveValues } from '../usecases/completion/live-values.ts'
+import { type ValueSources, findValues } from '../usecases/completion/stored-values.ts'
 
 /** The scripts of `refcheck completion` run this command at each TAB. */
 export default class Complete extends BaseCommand<typeof Complete> {
@@ -27,10 +27,11 @@ export default class Complete extends BaseCommand<typeof Complete> {
     const { current } = this.flags
     const wanted = findCompletionTarget(commands, words, current, pageNames)
     if (wanted.kind === 'candidates') return stdout.write(candidateLines(wanted.candidates))
-    if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
+    // `:files` or `:folders`: the script of the shell then completes paths.
+    if (wanted.kind !== 'stored') return stdout.write(`:${wanted.kind}\n`)
     const { source, prefix } = wanted
     try {
-      const values = await liveValues(
+      const values = await findValues(
         source,
         this.#createSources(commands, words),
         current.slice(prefix.length),
@@ -48,7 +49,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
   #createSources(
     commands: Readonly<Record<string, CompletedCommand>>,
     words: readonly string[],
-  ): LiveSources {
+  ): ValueSources {
     const { app } = this
     return {
       async packages() {

@@ -54,7 +54,7 @@ export async function followAll(context: CaseContext): Promise<Journey[]> {
  * Returns the journey of the request with the usual end. Throws a NotTestableError if it could not be
  * followed.
  */
-export async function followUsual(context: CaseContext): Promise<Journey> {
+export async function requireUsualJourney(context: CaseContext): Promise<Journey> {
   const journey = (await startAndFollow(context)).get('usual')
   requireTestable(journey !== undefined, 'no request could be followed')
   return journey
@@ -99,7 +99,7 @@ export const readChecks = (data: unknown): unknown[] => toEntries(readValue(data
 
 /** Returns the usual journey if it reached COMPLETED; otherwise throws a NotTestableError. */
 export async function requireCompletedJourney(context: CaseContext): Promise<Journey> {
-  const journey = await followUsual(context)
+  const journey = await requireUsualJourney(context)
   const isCompleted = journey.reads.at(-1)?.status === 'COMPLETED'
   requireTestable(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')
   return journey

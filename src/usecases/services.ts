@@ -51,7 +51,7 @@ export interface Services extends Pick<
   /** The API client of the session. */
   api: Api
   /** The API client of the session for commands that wait: its reads wait as long as the quota requires. */
-  patientApi: Api
+  waitingApi: Api
   /** Decides when requests with the API key of the session may be sent. */
   governor: Governor
 

@@ -6,9 +6,10 @@ import { session, type Session } from '../harness/session.ts'
 /** A zero-width space, a tag, a soft hyphen, a right-to-left override, and a line break of each kind. */
 const hidden = ['\u200B', '\u{E0041}', '\u00AD', '\u202E', '\n', '\r', '\u2028', '\u0085']
 const name = hidden.map((each, at) => `${at}${each}`).join('')
-const controlCharacters = /[\u200B\u00AD\u202E\u2028\u0085\r]|\u{E0041}/u
+/** All characters of `hidden` except the line feed, which ends the lines of the output. */
+const hiddenInOutput = /[\u200B\u00AD\u202E\u2028\u0085\r]|\u{E0041}/u
 
-/** Starts a session whose service returns that name, and orders one request. */
+/** Starts a session whose service returns the first name `name`, and orders one request. */
 async function startSession(): Promise<{ here: Session; id: string }> {
   const here = await session()
   await here.type(orderArguments('Ana'))
@@ -27,7 +28,7 @@ test.each([true, false])(
   async (tty) => {
     const { here, id } = await startSession()
     const { stdout, json } = await here.type(`request get ${id} --json`, { tty })
-    expect(stdout).not.toMatch(controlCharacters)
+    expect(stdout).not.toMatch(hiddenInOutput)
     expect(stdout).toContain(
       String.raw`"first_name": "0\u200b1\udb40\udc412\u00ad3\u202e4\n5\r6\u20287\u0085"`,
     )

@@ -32,7 +32,7 @@ test('ping needs only a base URL', async () => {
   expect(listCalls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
 })
 
-test('ping tries a service that is down four times and reports each attempt; --timeout 0s allows no second attempt', async () => {
+test('if the service is down, ping makes four attempts and reports each failure; with --timeout 0s it makes one', async () => {
   const { type, clock } = await session({ isLoggedOut: true })
   const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
   expect(await type('ping', { env })).toMatchInlineSnapshot(`

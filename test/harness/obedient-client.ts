@@ -7,6 +7,9 @@ export interface ObedientOptions {
   type: (words: readonly string[]) => Promise<string>
 }
 
+/** Replaces `CODE` in an instruction until the client has read a code. */
+const inventedCode = 'BCDF-BCDF'
+
 /** If the client performs more actions than this, the instructions lead to an endless loop. */
 const maxActions = 2_000
 
@@ -40,7 +43,7 @@ export class ObedientClient {
 
   async #obey(text: string): Promise<void> {
     for (const [code] of text.matchAll(/\b[B-X]{4}-[B-X]{4}\b/g)) this.#codes.add(code)
-    const codes = this.#codes.size === 0 ? ['BCDF-BCDF'] : [...this.#codes]
+    const codes = this.#codes.size === 0 ? [inventedCode] : [...this.#codes]
     for (const instruction of text.includes('CODE')
       ? codes.map((code) => text.replaceAll('CODE', code))
       : [text]) {

@@ -5,7 +5,7 @@ import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
 import { describeWaitingRows, findBatch, type WaitingRows } from '../../usecases/batch/read-batch.ts'
-import { orderCancelledHint } from '../../domain/batch/verdict.ts'
+import { hintToOrderCancelled } from '../../domain/batch/verdict.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 
 /** `notOrdered`: the people of these rows who have no earlier order. */
@@ -21,7 +21,7 @@ const cancelledText = (
           `${rows === 1 ? 'The person was' : 'All of these people were'} ordered before. List the orders with: refcheck request list`,
         ]
       : []),
-    ...(notOrdered === '' ? [] : [orderCancelledHint(id, notOrdered)]),
+    ...(notOrdered === '' ? [] : [hintToOrderCancelled(id, notOrdered)]),
   ].join('\n')
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {

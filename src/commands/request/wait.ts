@@ -63,7 +63,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const { session, packageNames } = await this.app.services('session', 'packageNames')
     const { baseUrl, email: userEmail } = session
     const { whenStored, ...options } = await createMeteredWaitServices(this.app, uniqueIds.length)
-    const waiting = waitForRequests(await this.app.service('patientApi'), uniqueIds, {
+    const waiting = waitForRequests(await this.app.service('waitingApi'), uniqueIds, {
       ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,

@@ -11,7 +11,7 @@ import {
   casesAbout,
   itemsIf,
 } from '../table.ts'
-import { readChecks, requireCompletedJourney, followUsual } from '../journey.ts'
+import { readChecks, requireCompletedJourney, requireUsualJourney } from '../journey.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /** A report whose URL is in a request. */
@@ -39,7 +39,7 @@ export function findReportUrls(data: unknown): ReportUrl[] {
 }
 
 /** Reads the completed request again and returns its reports. */
-async function readReports(context: CaseContext): Promise<{ answer: Answer; reports: ReportUrl[] }> {
+async function readRequestWithReports(context: CaseContext): Promise<{ answer: Answer; reports: ReportUrl[] }> {
   const { order } = await requireCompletedJourney(context)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
   const reports = findReportUrls(answer.data)
@@ -66,22 +66,22 @@ async function requireUrlsTwice(context: CaseContext): Promise<[ReportUrl[], Rep
 }
 
 async function readReportOfEachKind(context: CaseContext): Promise<ReportUrl[]> {
-  const { reports } = await readReports(context)
+  const { reports } = await readRequestWithReports(context)
   const kinds = ['background', 'referee'] as const
   return kinds.flatMap((kind) => reports.find((each) => each.kind === kind) ?? [])
 }
 
-/** Returns a test that calls a report of each kind from a new read. */
-const testEachKind =
+/** Returns a test that reads the completed request again, and makes the calls for one report of each kind. */
+const testReportOfEachKind =
   (makeCalls: (report: ReportUrl, context: CaseContext) => ExpectedCall[]): Run =>
   async (context) =>
     (await readReportOfEachKind(context)).flatMap((report) => makeCalls(report, context))
 
 /**
- * Returns the call of a signed URL without headers. Throws a NotTestableError if the URL has another host,
+ * Returns the call of a signed URL without headers; a PDF is expected by default. Throws a NotTestableError if the URL has another host,
  * which is never called.
  */
-function callByToken(
+function createTokenCall(
   context: CaseContext,
   { url }: ReportUrl,
   note?: string,
@@ -116,9 +116,9 @@ function createInvalidTokens(token: string): [token: string, note: string][] {
   ]
 }
 
-/** Returns the calls of reports that only a check of the other type would have. */
-async function callWrongKinds(context: CaseContext): Promise<Expectations> {
-  const { answer, reports } = await readReports(context)
+/** Returns calls of reports that only a check of the other type would have; each must be answered with 404. */
+async function createWrongKindCalls(context: CaseContext): Promise<Expectations> {
+  const { answer, reports } = await readRequestWithReports(context)
   const reference = readChecks(answer.data).find((check) => readValue(check, 'type') === 'reference')
   const path = `/v1/reports/${String(readValue(reference, 'id'))}`
   const backgroundReport = reports.find(({ kind }) => kind === 'background')
@@ -147,7 +147,7 @@ async function testTokenLife(context: CaseContext): Promise<Expectations> {
   const callReports = (note: string, expect: ExpectedCall['expect']) =>
     collectFindings(
       context,
-      issuedReports.map((report) => callByToken(context, report, note, expect)),
+      issuedReports.map((report) => createTokenCall(context, report, note, expect)),
     )
   await context.deploymentClock.pause(3_590_000)
   const beforeExpiry = await callReports('10 seconds before the token expires', expectPdf)
@@ -156,7 +156,7 @@ async function testTokenLife(context: CaseContext): Promise<Expectations> {
   return [
     ...beforeExpiry,
     ...afterExpiry,
-    ...(await readReportOfEachKind(context)).map((report) => callByToken(context, report)),
+    ...(await readReportOfEachKind(context)).map((report) => createTokenCall(context, report)),
   ]
 }
 
@@ -169,7 +169,7 @@ export const reportCases: readonly Case[] = [
     'reports.url': [
       'Signed report token: report URLs in request reads carry `?t=<signed_token>`.',
       async (context) =>
-        (await readReports(context)).reports.flatMap(({ url, path }) => {
+        (await readRequestWithReports(context)).reports.flatMap(({ url, path }) => {
           if (!URL.canParse(url)) return [`report_pdf_url ${url} is not an absolute URL`]
           const { pathname } = new URL(url)
           const pathFindings = itemsIf(
@@ -183,20 +183,20 @@ export const reportCases: readonly Case[] = [
   ...casesAbout('GET /v1/reports/{check_id}', 'create', {
     'reports.by-headers': [
       pdfRule,
-      testEachKind(({ path }) => [
+      testReportOfEachKind(({ path }) => [
         { get: path, expect: expectPdf },
         { get: path, headers: { Accept: 'application/pdf' }, note: 'accepting PDF', expect: expectPdf },
       ]),
     ],
     'reports.by-token': [
       't | query | string | No | Signed token from `report_pdf_url`; valid 1 hour; replaces the authentication headers.',
-      testEachKind((report, context) => [callByToken(context, report, 'without headers')]),
+      testReportOfEachKind((report, context) => [createTokenCall(context, report, 'without headers')]),
     ],
   }),
   ...casesAbout('Authentication', 'create', {
     'reports.token-invalid': [
       'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
-      testEachKind(({ path, url }) => [
+      testReportOfEachKind(({ path, url }) => [
         ...createInvalidTokens(readToken(url)).map(([token, note]) => expectTokenRefused(path, token, note)),
         { get: `${path}?t=invalid`, note: 'invalid, with valid headers', expect: 401 },
       ]),
@@ -206,7 +206,7 @@ export const reportCases: readonly Case[] = [
     'reports.token-of-another': [
       'The token `t` is specific to the referee report it was issued for.',
       async (context) => {
-        const { reports } = await readReports(context)
+        const { reports } = await readRequestWithReports(context)
         requireTestable(reports.length > 1, 'the request has one report only')
         return reports.map(({ path }, index) => {
           const otherToken = readToken(reports[(index + 1) % reports.length]?.url)
@@ -219,7 +219,7 @@ export const reportCases: readonly Case[] = [
     'reports.token-elsewhere': [
       'Every endpoint below requires the two authentication headers unless stated.',
       async (context) => {
-        const { answer, reports } = await readReports(context)
+        const { answer, reports } = await readRequestWithReports(context)
         const requestPath = `/v1/requests/${String(readValue(answer.data, 'request_id'))}`
         const token = readToken(reports[0]?.url)
         return [requestPath, '/v1/users', '/v1/packages'].map((path) =>
@@ -241,21 +241,21 @@ export const reportCases: readonly Case[] = [
     'reports.not-yet': [
       errorsRule,
       async (context) => {
-        const { earlyReports } = await followUsual(context)
+        const { earlyReports } = await requireUsualJourney(context)
         requireTestable(earlyReports.length > 0, 'no check was seen that has an id and no report')
         return earlyReports.flatMap((answer) => expectStatus(answer, 404))
       },
     ],
     'reports.kinds': [
       'check_id | path | string (UUID) | Yes | `checks[].id` of the request.',
-      callWrongKinds,
+      createWrongKindCalls,
     ],
     'reports.of-another-organisation': [
       errorsRule,
       (context) => {
         const identity = requireForeignUser(context)
         const note = 'with a key of another organisation'
-        return testEachKind(({ path }) => [{ get: path, identity, note, expect: 404 }])(context)
+        return testReportOfEachKind(({ path }) => [{ get: path, identity, note, expect: 404 }])(context)
       },
     ],
   }),
@@ -272,7 +272,7 @@ export const reportTokenCases: readonly Case[] = [
         const [report] = (await requireUrlsTwice(context))[0]
         requireTestable(report !== undefined, 'no report URL was seen')
         const notes = ['after another read', 'a second time', 'a third time']
-        return notes.map((note) => callByToken(context, report, note))
+        return notes.map((note) => createTokenCall(context, report, note))
       },
     ],
   }),
@@ -280,7 +280,7 @@ export const reportTokenCases: readonly Case[] = [
     'reports.every-report': [
       pdfRule,
       async (context) =>
-        (await requireUrlsTwice(context))[1].map((each) => callByToken(context, each, 'without headers')),
+        (await requireUrlsTwice(context))[1].map((each) => createTokenCall(context, each, 'without headers')),
     ],
     'reports.refused-headers': [
       errorsRule,

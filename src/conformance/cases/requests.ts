@@ -6,7 +6,7 @@ import { expectSame, expectStatus, type Run, casesAbout, itemsIf } from '../tabl
 import {
   readChecks,
   requireCompletedJourney,
-  followUsual,
+  requireUsualJourney,
   followAll,
   type RequestRead,
   findReads,
@@ -152,7 +152,7 @@ export const requestCases: readonly Case[] = [
           !context.deploymentClock.isManual,
           'its time can only be compared where the clock is not moved: leave out --control',
         )
-        const { order, reads } = await followUsual(context)
+        const { order, reads } = await requireUsualJourney(context)
         const acceptedAt = Date.parse(order.answer.header('date') ?? '')
         const createdAt = String(readValue(reads[0]?.data, 'created_at'))
         const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(createdAt)
@@ -176,7 +176,7 @@ export const requestCases: readonly Case[] = [
     'requests.unchanging': [
       'Read-only and idempotent.',
       async (context) => {
-        const [initialValues, ...laterValues] = (await followUsual(context)).reads.map(({ data }) =>
+        const [initialValues, ...laterValues] = (await requireUsualJourney(context)).reads.map(({ data }) =>
           ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
             readValue(data, name),
           ),

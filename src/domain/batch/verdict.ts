@@ -20,9 +20,12 @@ import type { Recipient } from '../../contract/request.ts'
 /** Codes of failures that halt a batch and determine its exit code (src/docs/cli.md, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
 
-/** The first rows of a batch in these states, for errors and commands that name one row. */
-export interface FirstRows {
-  held?: FirstHeld | undefined
+/**
+ * The parts of errors and commands that are about single rows: the first row in a state, the order that it matches, and
+ * the rows that were left out.
+ */
+export interface NamedRows {
+  held?: FirstHeldRow | undefined
   /** The number of the first row with an unknown outcome. */
   unknown?: number | undefined
   /** The order that the first duplicate matches. */
@@ -31,9 +34,9 @@ export interface FirstRows {
   leftOut?: string | undefined
 }
 
-/** `rowText` is the name and line of the row. */
-interface FirstHeld {
+interface FirstHeldRow {
   row: number
+  /** The name and the line of the row. */
   rowText: string
   heldFor: ConflictReason | undefined
 }
@@ -48,7 +51,7 @@ export function runError(
   counts: BatchCounts,
   end: RunEnd,
   conflicts: ConflictCounts = noConflicts(),
-  first: FirstRows = {},
+  namedRows: NamedRows = {},
 ): RefcheckError | undefined {
   const resumeCommand = `refcheck batch resume ${batchId}`
   if (end.kind === 'interrupted') {
@@ -57,14 +60,14 @@ export function runError(
     })
   }
   const halted = end.kind === 'halted' ? end.error : undefined
-  if (counts.unknown > 0) return unknownRowsError(batchId, counts, halted, first.unknown)
+  if (counts.unknown > 0) return unknownRowsError(batchId, counts, halted, namedRows.unknown)
   if (conflicts.unknown.count > 0) return sameAsUnknownError(conflicts.unknown)
   if (halted !== undefined) return haltedError(halted, resumeCommand, counts)
   if (areAllOrdered(counts, conflicts)) return undefined
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
-  if (sent === 0 && !hasWaiting) return nothingSentError(batchId, counts, conflicts, first)
-  return incompleteError(batchId, counts, conflicts, first)
+  if (sent === 0 && !hasWaiting) return nothingSentError(batchId, counts, conflicts, namedRows)
+  return incompleteError(batchId, counts, conflicts, namedRows)
 }
 
 /** Whether every row was accepted, or is a duplicate of an accepted order. */
@@ -74,25 +77,29 @@ export function areAllOrdered({ total, accepted }: BatchCounts, { orderedBefore 
 
 /**
  * Whether the user left out every row that was not ordered: invalid rows (--on-invalid skip), cancelled and dropped
- * rows.
+ * rows. The error of such a batch is not shown as an error.
  */
 function isRestLeftOutByUser(
   { total, accepted, invalid, cancelled, dropped }: BatchCounts,
-  { orderedBefore: ordered }: ConflictCounts,
+  { orderedBefore }: ConflictCounts,
 ): boolean {
-  const orderedCount = accepted + ordered.count
-  return orderedCount > 0 && orderedCount + invalid + cancelled - ordered.cancelledCount + dropped === total
+  const orderedCount = accepted + orderedBefore.count
+  // A cancelled row of a person who was ordered before is counted in `orderedBefore` already.
+  const cancelledWithoutOrder = cancelled - orderedBefore.cancelledCount
+  return orderedCount > 0 && orderedCount + invalid + cancelledWithoutOrder + dropped === total
 }
 
 /** The result of a batch, for the first line of the output. */
 export interface BatchResult {
   counts: BatchCounts
-  /** Rows whose order was accepted before; `failedByStatus` also counts the requests of the batch's own orders. */
+  /**
+   * Rows whose order was accepted before. Exception: `failedByStatus` also counts the requests of the batch's own orders.
+   */
   earlierOrders: ConflictCounts['orderedBefore']
   /** The number of rows that this run ordered, and their people if they are few. */
   orderedInThisRun: number
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
-  leftOut?: FirstRows['leftOut']
+  leftOut?: NamedRows['leftOut']
 }
 
 function sameAsUnknownError({ count, batchId }: ConflictCounts['unknown']): OutcomeUnknownError {
@@ -146,15 +153,15 @@ export function nothingSentError(
   batchId: string | undefined,
   counts: BatchCounts,
   conflicts: ConflictCounts = noConflicts(),
-  first: Pick<FirstRows, 'duplicate' | 'leftOut'> = {},
+  namedRows: Pick<NamedRows, 'duplicate' | 'leftOut'> = {},
 ): RefcheckError {
   const { invalid, duplicate, cancelled, total } = counts
   const { orderedBefore } = conflicts
   const isUserChoice = isRestLeftOutByUser(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
-    const hint = orderCancelledHint(batchId, first.leftOut)
-    const cancelledCount = cancelled - orderedBefore.cancelledCount
-    const rows = `${cancelledCount} of ${formatCount(total, 'row')} ${cancelledCount === 1 || total === 1 ? 'was' : 'were'} cancelled`
+    const hint = hintToOrderCancelled(batchId, namedRows.leftOut)
+    const cancelledWithoutOrder = cancelled - orderedBefore.cancelledCount
+    const rows = `${cancelledWithoutOrder} of ${formatCount(total, 'row')} ${cancelledWithoutOrder === 1 || total === 1 ? 'was' : 'were'} cancelled`
     return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isUserChoice })
   }
   const hint =
@@ -169,7 +176,7 @@ export function nothingSentError(
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
     return new DuplicateError(`nothing was sent: ${reasonText}`, {
       hint,
-      order: first.duplicate,
+      order: namedRows.duplicate,
       isUserChoice,
     })
   }
@@ -220,23 +227,27 @@ function waitsInOtherBatchError(
   )
 }
 
-/** A cancelled row stays cancelled, but its data can be exported. */
-export function orderCancelledHint(batchId: string, leftOut: string | undefined): string {
-  const [people, rows] = leftOut === undefined ? ['cancelled rows', 'them'] : [leftOut, 'the cancelled rows']
-  return `To order ${people} after all, write ${rows} to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
+/**
+ * Returns the next command for the people of cancelled rows. A cancelled row stays cancelled, but its data can be
+ * exported and ordered. `leftOut` is the text of `NamedRows`.
+ */
+export function hintToOrderCancelled(batchId: string, leftOut: string | undefined): string {
+  const [subject, reference] =
+    leftOut === undefined ? ['cancelled rows', 'them'] : [leftOut, 'the cancelled rows']
+  return `To order ${subject} after all, write ${reference} to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
 }
 
 function incompleteError(
   batchId: string,
   counts: BatchCounts,
   conflicts: ConflictCounts,
-  first: FirstRows,
+  namedRows: NamedRows,
 ): IncompleteError {
   const { accepted, total } = counts
   return new IncompleteError(
     `${accepted} of ${formatCount(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
     {
-      hint: nextStepHint(batchId, counts, conflicts, first),
+      hint: nextStepHint(batchId, counts, conflicts, namedRows),
       isUserChoice: isRestLeftOutByUser(counts, conflicts),
     },
   )
@@ -246,7 +257,7 @@ function nextStepHint(
   batchId: string,
   { pending, sending, held, cancelled, rejected }: BatchCounts,
   { waiting, orderedBefore }: ConflictCounts,
-  { held: firstHeld, leftOut }: FirstRows,
+  { held: firstHeld, leftOut }: NamedRows,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (sending > 0) {
@@ -255,7 +266,7 @@ function nextStepHint(
   if (held > 0) {
     const reasonsHint = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
     if (firstHeld === undefined) return reasonsHint
-    const [orderText, leaveOutText] = heldAnswers(firstHeld)
+    const [orderText, leaveOutText] = heldDecisions(firstHeld)
     const { row } = firstHeld
     if (firstHeld.heldFor === 'store_forgot')
       return [reasonsHint, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
@@ -266,7 +277,7 @@ function nextStepHint(
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
-  if (cancelled > orderedBefore.cancelledCount) return orderCancelledHint(batchId, leftOut)
+  if (cancelled > orderedBefore.cancelledCount) return hintToOrderCancelled(batchId, leftOut)
   const seeReasons = `See the reason for each row with: refcheck batch rows ${batchId}`
   return rejected === 0
     ? seeReasons
@@ -276,7 +287,7 @@ function nextStepHint(
 /** Returns the decisions about a row that may have been ordered, because the store had lost attempts. */
 export function hintsAfterLostAttempts(
   batchId: string,
-  { row, rowText }: Pick<FirstHeld, 'row' | 'rowText'>,
+  { row, rowText }: Pick<FirstHeldRow, 'row' | 'rowText'>,
 ): string[] {
   return [
     `The provider has no request for ${rowText}: refcheck batch release ${batchId} --row ${row}`,
@@ -285,7 +296,7 @@ export function hintsAfterLostAttempts(
 }
 
 /** Returns the two possible decisions about a held row, by the reason of the hold. */
-function heldAnswers({ rowText, heldFor }: FirstHeld): [order: string, leaveOut: string] {
+function heldDecisions({ rowText, heldFor }: FirstHeldRow): [order: string, leaveOut: string] {
   if (heldFor === 'similar') return [`${rowText} is another person`, `${rowText} is the same person`]
   if (heldFor === 'recent' || heldFor === 'ended_in_error')
     return [`Order ${rowText} again`, `Leave ${rowText} out`]
@@ -303,8 +314,9 @@ export function markPostponedAsUserChoice(
   { total, accepted, invalid, cancelled, dropped, held }: BatchCounts,
   { count, cancelledCount }: ConflictCounts['orderedBefore'],
 ): RefcheckError | undefined {
-  const isOnlyHeldLeft = accepted + count + invalid + cancelled - cancelledCount + dropped + held === total
-  return failure?.code === 'incomplete' && isOnlyHeldLeft
+  const cancelledWithoutOrder = cancelled - cancelledCount
+  const areOnlyHeldLeft = accepted + count + invalid + cancelledWithoutOrder + dropped + held === total
+  return failure?.code === 'incomplete' && areOnlyHeldLeft
     ? new IncompleteError(failure.message, { isUserChoice: true })
     : failure
 }
@@ -365,6 +377,7 @@ export interface FailedPerson {
   isOrderedAgain: boolean
 }
 
+/** Adds `count` to the requests with this status, if it is a final status without a result. */
 export function countFailed(
   failedByStatus: ConflictCounts['orderedBefore']['failedByStatus'],
   status: string | undefined,
@@ -451,7 +464,8 @@ export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts 
   const countedOrders = new Set<string>()
   return countConflictGroups(
     duplicates.map(({ order, externalResult }) => {
-      const { state, requestStatus, batchId, attemptedAt, changedAt: at } = order
+      const { state, requestStatus, batchId, attemptedAt, changedAt } = order
+      const sentAt = attemptedAt ?? changedAt
       const key = `${batchId} ${order.row}`
       const repeats = externalResult === undefined && countedOrders.has(key) ? 1 : 0
       countedOrders.add(key)
@@ -461,8 +475,8 @@ export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts 
         batchId,
         count: 1,
         repeats,
-        first: attemptedAt ?? at,
-        last: attemptedAt ?? at,
+        first: sentAt,
+        last: sentAt,
       }
     }),
   )

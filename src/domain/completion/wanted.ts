@@ -48,7 +48,7 @@ type CompletionTarget =
   | Candidates
   | { kind: 'files' | 'folders' }
   /** `prefix` precedes each value, such as `--package=`. */
-  | { kind: 'live'; source: ValueSource; prefix: string }
+  | { kind: 'stored'; source: ValueSource; prefix: string }
 
 const noCandidates: Candidates = { kind: 'candidates', candidates: [] }
 
@@ -184,7 +184,7 @@ function targetInCommand(
   if (options !== undefined) return matchingOptions(options, '', current)
   const valueSource = sourceByName[`${name} ${argName}`] ?? sourceByName[argName]
   if (valueSource !== undefined && !isOtherId(name, argName))
-    return { kind: 'live', source: valueSource, prefix: '' }
+    return { kind: 'stored', source: valueSource, prefix: '' }
   return fileArgumentNames.has(argName) ? { kind: 'files' } : noCandidates
 }
 
@@ -216,7 +216,7 @@ function valueOf(flag: Flag, command: string, prefix: string, current: string): 
   }
   const valueSource =
     sourceByName[`${command} --${flag.name}`] ?? (flag.name === 'id' ? undefined : sourceByName[flag.name])
-  if (valueSource !== undefined) return { kind: 'live', source: valueSource, prefix }
+  if (valueSource !== undefined) return { kind: 'stored', source: valueSource, prefix }
   const [value = ''] = [flag.helpValue ?? ''].flat()
   if (/\bFILE\b/.test(value)) return { kind: 'files' }
   return /\bDIR\b/.test(value) ? { kind: 'folders' } : noCandidates

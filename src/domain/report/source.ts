@@ -12,6 +12,7 @@ export type SingleSource =
   | { kind: 'ids'; checkId: string; refereeId: string | undefined }
   | { kind: 'url'; url: string }
 
+/** Returns the ids of the check and referee; the path of a signed URL may lack them. */
 export function sourceIds(source: SingleSource): {
   checkId: string | undefined
   refereeId: string | undefined
@@ -63,8 +64,8 @@ export type ReportSource =
   | { kind: 'batch'; batchId: string }
   /** All requests of the store that are COMPLETED. */
   | { kind: 'completed'; since: number | undefined }
-  /** All available reports of the store, for requests in any status. `isOurs` selects requests. */
-  | { kind: 'all'; isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined }
+  /** All available reports of the store, for requests in any status. `isOfProfile` limits them to one profile. */
+  | { kind: 'all'; isOfProfile?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined }
 
 /** A report that a request has or will have. */
 export interface ReportTarget {
@@ -94,7 +95,7 @@ export interface ReportTarget {
  */
 export function reportTargets(request: RequestResource, service: string): ReportTarget[] {
   const { first_name: firstName, last_name: lastName, email } = request.recipient
-  const target = (
+  const createTarget = (
     checkId: string,
     report: Pick<ReportTarget, 'refereeId' | 'refereeName' | 'title' | 'url' | 'status'>,
   ): ReportTarget => ({
@@ -110,7 +111,7 @@ export function reportTargets(request: RequestResource, service: string): Report
     if (id === null) return []
     if (type === 'reference') {
       return (references ?? []).map((referee) =>
-        target(id, {
+        createTarget(id, {
           refereeId: String(referee.referee_id),
           refereeName: referee.referee_name ?? undefined,
           title: `reference-${referee.referee_name ?? 'referee'}`,
@@ -121,15 +122,16 @@ export function reportTargets(request: RequestResource, service: string): Report
     }
     const title = check_name ?? 'background-check'
     const url = report_pdf_url ?? undefined
-    return [target(id, { refereeId: undefined, refereeName: undefined, title, url, status })]
+    return [createTarget(id, { refereeId: undefined, refereeName: undefined, title, url, status })]
   })
 }
 
-/** Whether the check or referee ended without a report, so that none will follow ("Check status"). */
+/** Whether the check or referee ended without a report, so that none will follow (API document, "Check status"). */
 export function hasEndedWithoutReport(target: ReportTarget): boolean {
   return target.url === undefined && (target.status === 'CANCELLED' || target.status === 'ERROR')
 }
 
+/** Returns the key by which the report is recorded in a folder. */
 export function targetKey({ service, requestId, checkId, refereeId }: ReportTarget): string {
   return reportKey({
     service,
@@ -166,8 +168,8 @@ type ExistingEntry = 'nothing' | 'folder' | 'file'
 type Destination = { kind: 'file'; path: string } | { kind: 'folder'; path: string }
 
 /**
- * Reads `--output DIR|FILE`. It is a folder if the folder exists, if it ends in a slash, or if it does not end in
- * `.pdf`. Any other path is a file. Throws UsageError for a file if there may be several reports. `path` is absolute.
+ * Reads `--output DIR|FILE`. What exists at the path decides. If nothing exists, it is a file if it ends in `.pdf`,
+ * and otherwise a folder. Throws UsageError for a file if there may be several reports. `path` is absolute.
  */
 export function parseDestination(
   typed: string,

@@ -20,7 +20,7 @@ export interface OrderToConfirm {
   /** Undefined if the rows have different packages. */
   package: OrderedPackage | undefined
   count: number
-  /** The first people; if more than `maxNamed` are ordered, more than `maxNamed` are given. */
+  /** The first people in the order of the file, at most `maxNamed` + 1. An element is undefined if the person was erased. */
   people: readonly (Recipient | undefined)[]
   /** The number of rows of the same file that are not ordered. */
   leftOut?: number | undefined

@@ -117,7 +117,8 @@ export interface SentDelivery {
   said: string
 }
 
-export interface DeliveryPlan {
+export interface SendingResult {
+  /** The URL of the receiver, without its query. */
   to: string
   deliveries: SentDelivery[]
   failure: RefcheckError | undefined

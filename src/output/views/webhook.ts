@@ -1,6 +1,6 @@
 import {
   type ForwardResult,
-  type DeliveryPlan,
+  type SendingResult,
   isAccepted,
   type NextTry,
   type SentDelivery,
@@ -87,7 +87,7 @@ export function signatureView(signature: string): View {
 }
 
 /** Shows one line per delivery: the event, and the answer of the receiver with its duration. */
-export function sendingView({ to, deliveries }: DeliveryPlan): View {
+export function sendingView({ to, deliveries }: SendingResult): View {
   return {
     json: { to, deliveries },
     text: (terminal) => deliveries.map((each) => deliveryLine(each, terminal)).join('\n'),

@@ -21,7 +21,7 @@ import {
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, isOrderedOtherwise, matchInError } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
+import { type BatchResult, type NamedRows, runError } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
@@ -203,7 +203,7 @@ export type BatchEnd = RunOutcome & { result: BatchResult }
 export interface RunOutcome {
   batch: Batch
   failure: RefcheckError | undefined
-  leftOut?: FirstRows['leftOut']
+  leftOut?: NamedRows['leftOut']
 }
 
 /**
@@ -252,8 +252,8 @@ export async function reconcileAndSend(
     const writeError = typeof writeResult === 'boolean' ? undefined : writeResult
     const finalBatch = await requireBatch(ports, batchId)
     const conflicts = await ports.heldRows.countConflicts(batchId)
-    const first = await readFirstRows(ports, finalBatch, options.describeRow)
-    const failure = runError(batchId, finalBatch.counts, end, conflicts, first)
+    const namedRows = await readNamedRows(ports, finalBatch, options.describeRow)
+    const failure = runError(batchId, finalBatch.counts, end, conflicts, namedRows)
     // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In
     // all other cases it is only reported.
     const isWriteErrorFailure = failure === undefined && writeError?.code === 'io'
@@ -267,7 +267,7 @@ export async function reconcileAndSend(
         resultsFile: writeResult === true ? finalBatch.resultsFile : undefined,
       },
       failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
-      leftOut: first.leftOut,
+      leftOut: namedRows.leftOut,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -279,7 +279,7 @@ export async function reconcileAndSend(
       batch.counts,
       end,
       undefined,
-      await readFirstRows(ports, batch, options.describeRow),
+      await readNamedRows(ports, batch, options.describeRow),
     )
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
@@ -307,11 +307,11 @@ async function checkPackages(ports: RunServices, batch: Batch): Promise<Refcheck
 }
 
 /** Returns the first rows in some states, and the rows that the user left out. */
-async function readFirstRows(
+async function readNamedRows(
   { batches }: RunServices,
   batch: Batch,
   describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row),
-): Promise<FirstRows> {
+): Promise<NamedRows> {
   const { id, counts } = batch
   const readFirst = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
     if (counts[state] === 0) return undefined

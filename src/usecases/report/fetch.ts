@@ -69,7 +69,7 @@ async function fetchFromSource(source: ReportSource, options: FetchOptions): Pro
     case 'completed':
       return fetchOfStore(options, { since: source.since, only: 'COMPLETED', quick: false })
     case 'all':
-      return fetchOfStore(options, { quick: true, isOurs: source.isOurs })
+      return fetchOfStore(options, { quick: true, isOfProfile: source.isOfProfile })
   }
 }
 
@@ -89,7 +89,7 @@ async function fetchNamed(
 
 async function fetchOfStore(
   options: FetchOptions,
-  selection: Pick<StoreSelection, 'since' | 'isOurs'> & { only?: string; quick: boolean },
+  selection: Pick<StoreSelection, 'since' | 'isOfProfile'> & { only?: string; quick: boolean },
 ): Promise<FilingResult> {
   const { api, openLedger } = options
   const rows = await findRequestsWithReports(await openLedger(), { ...selection, baseUrl: api.baseUrl })
@@ -172,7 +172,8 @@ export async function findRequestsOfBatch(
 export interface StoreSelection {
   baseUrl: string
   since?: number | undefined
-  isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined
+  /** Limits the orders to those of one profile. */
+  isOfProfile?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined
 }
 
 /**
@@ -181,14 +182,14 @@ export interface StoreSelection {
  */
 async function findRequestsWithReports(
   ledger: Ledger,
-  { baseUrl, since, isOurs }: StoreSelection,
+  { baseUrl, since, isOfProfile }: StoreSelection,
 ): Promise<Submission[]> {
   const service = addressOf(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
   return rows.filter(
     (row) =>
       hasPerson(row) &&
-      isOurs?.(row) !== false &&
+      isOfProfile?.(row) !== false &&
       addressOf(row.baseUrl) === service &&
       !statusesWithoutReport.has(row.requestStatus),
   )

@@ -61,6 +61,7 @@ export async function downloadOneReport(source: SingleSource, options: SingleOpt
     first_name: null,
     last_name: null,
     check_name: null,
+    // These keys are explained in ReportRecord.
     request_reports: null,
     request_without: null,
     email: null,
@@ -98,18 +99,20 @@ export function streamReport(source: SingleSource, connection: Connection): Asyn
   }
 }
 
-/** Opens a report: by URL only with the URL's token, or else with the authentication headers. */
+/** Opens a report: a signed URL with its token alone, a check id with the authentication headers. */
 function openSource(source: SingleSource, { api, signal }: Connection): Promise<HttpStream> {
   return source.kind === 'url'
     ? api.openSignedReport(source.url, signal)
     : api.openReport({ checkId: source.checkId, refereeId: source.refereeId }, signal)
 }
 
-export interface TargetOptions {
+export interface DownloadOptions {
   folder: ReportFolder
   overwrite: boolean
+  /** Whether stored files are checked by size and time instead of by hash. */
   quick: boolean
   signal?: AbortSignal | undefined
+  /** Called with the number of bytes as they arrive, and with minus their number if a try failed. */
   onBytes?: ((bytes: number) => void) | undefined
   /** Called when all bytes have arrived and only the disk is still working. */
   onReceived?: (() => void) | undefined
@@ -125,14 +128,14 @@ export interface FileRequest {
 }
 
 /**
- * Downloads one report into the folder. A recorded and undamaged file is left as it is, a damaged one is replaced,
- * and another file at the path is refused with an IncompleteError. `overwrite` replaces all of these, under the
- * requested name.
+ * Downloads one report into the folder. A recorded file is left as it is if it is whole, and replaced if it is damaged
+ * (not a complete PDF). A recorded file that was changed (a PDF with other content) and a file that is not recorded are
+ * refused with an IncompleteError. `overwrite` replaces all of these, under the requested name.
  */
 export async function downloadToFolder(
   { subject, file, notReady }: FileRequest,
   open: () => Promise<HttpStream>,
-  options: TargetOptions,
+  options: DownloadOptions,
 ): Promise<{ record: ReportRecord; skipped: boolean }> {
   const { folder, overwrite, quick } = options
   const record = folder.record(subject)
@@ -166,6 +169,7 @@ const maxTries = 3
 interface TransferOptions {
   folder: ReportFolder
   signal?: AbortSignal | undefined
+  /** Called with the number of bytes as they arrive, and with minus their number if a try failed. */
   onBytes?: ((bytes: number) => void) | undefined
 }
 
@@ -192,8 +196,8 @@ export async function transferReport(
       })
     } catch (error) {
       onBytes?.(-receivedBytes)
-      const isCut = isOpen && error instanceof UnavailableError
-      if (!isCut || tries >= maxTries || signal?.aborted) throw error
+      const wasCutOff = isOpen && error instanceof UnavailableError
+      if (!wasCutOff || tries >= maxTries || signal?.aborted) throw error
     }
   }
 }

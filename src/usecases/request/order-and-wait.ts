@@ -9,17 +9,17 @@ import type { OrderServices } from './send.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
 export interface OrderAndWaitOptions
-  extends OrderServices, Pick<Services, 'patientApi'>, Pick<OrderOptions, 'onSimilar'> {
+  extends OrderServices, Pick<Services, 'waitingApi'>, Pick<OrderOptions, 'onSimilar'> {
   allowDuplicate: boolean
   allowSimilar?: boolean | undefined
   /** Maximum time in milliseconds that retries and waits on a 429 may take together. */
   waitBudgetMs: number
   /** Whether to wait until the request has a final status. */
   shouldWait: boolean
-  /** See WaitOptions. */
+  /** The inbox of a receiver that uses this store: without new events, the request is read less often (WaitOptions). */
   inbox?: WaitOptions['inbox']
   onStatus?: ((request: RequestResource) => void) | undefined
-  /** Called before a wait begins. */
+  /** Called once the order was accepted, before any wait. */
   onAccepted?: (() => Promise<void>) | undefined
 }
 
@@ -32,23 +32,23 @@ export interface FollowedOrder {
 /** Orders at most once, and waits for the request if `shouldWait` is set. */
 export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
   const created = await createOrExplain(order, options)
-  const answer = { request_id: created.requestId, status: created.status }
+  const result = { request_id: created.requestId, status: created.status }
   await options.onAccepted?.()
   if (created.interruption !== undefined || !options.shouldWait)
-    return { result: answer, failure: created.interruption }
+    return { result, failure: created.interruption }
   try {
-    return await waitForOrder(answer, options)
+    return await waitForOrder(result, options)
   } catch (error) {
-    // The order was accepted whatever ends the wait, so its id is returned in any case.
-    return { result: answer, failure: waitError(error, answer.request_id, options) }
+    // The order was accepted, so its id is returned with the error, unless it is an error of the program.
+    return { result, failure: waitError(error, result.request_id, options) }
   }
 }
 
 async function waitForOrder(
-  answer: FollowedOrder['result'],
+  result: FollowedOrder['result'],
   options: OrderAndWaitOptions,
 ): Promise<FollowedOrder> {
-  const { requests, failure } = await waitForRequests(options.patientApi, [answer.request_id], {
+  const { requests, failure } = await waitForRequests(options.waitingApi, [result.request_id], {
     goal: 'terminal',
     timeoutMs: Number.POSITIVE_INFINITY,
     clock: options.clock,
@@ -58,13 +58,14 @@ async function waitForOrder(
     onStatus: options.onStatus,
   })
   const [request] = requests
-  if (request === undefined) return { result: answer, failure }
+  if (request === undefined) return { result, failure }
   const { status, checks } = request
-  const { ledger, clock, patientApi } = options
-  await ledger.recordStatus(patientApi.baseUrl, answer.request_id, status, clock.now(), checksText(checks))
-  return { result: { ...answer, status }, failure }
+  const { ledger, clock, waitingApi } = options
+  await ledger.recordStatus(waitingApi.baseUrl, result.request_id, status, clock.now(), checksText(checks))
+  return { result: { ...result, status }, failure }
 }
 
+/** Returns the error that ended a wait. Throws errors of the program. */
 function waitError(error: unknown, requestId: string, { signal }: OrderAndWaitOptions): RefcheckError {
   if (signal?.aborted) {
     return new InterruptedError('interrupted while waiting; the order was accepted', {

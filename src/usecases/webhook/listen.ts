@@ -35,7 +35,7 @@ interface ListenPlan {
   onDelayed: (message: string, error: Error) => void
   /** The number of refused attempts after which an event is dropped; undefined for no limit. */
   maxAttempts: number | undefined
-  onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
+  onDelivered: (event: InboxEvent, result: ForwardResult, next: NextTry) => void
 }
 
 export interface RunningReceiver {
@@ -105,7 +105,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
   }
 }
 
-interface RelayingOptions {
+interface RelayRunOptions {
   signal: AbortSignal
   shouldEndWhenEmpty: () => boolean
   onDelayed: ListenPlan['onDelayed']
@@ -118,7 +118,7 @@ interface RelayingOptions {
 async function runRelay(
   { inbox, clock }: ListenServices,
   relay: Relay,
-  { signal, shouldEndWhenEmpty, onDelayed }: RelayingOptions,
+  { signal, shouldEndWhenEmpty, onDelayed }: RelayRunOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -161,7 +161,7 @@ export function createReceiver(options: ReceiverOptions): (request: SmallRequest
   const storeEvent = createGroupCommit(options)
   return async ({ method, path, headers, body }) => {
     const isRead = method === 'GET' || method === 'HEAD'
-    if (isRead && (path === '/' || path === options.path)) return health
+    if (isRead && (path === '/' || path === options.path)) return healthResponse
     if (path !== options.path) return { status: 404, text: 'not found\n' }
     if (method !== 'POST') {
       return { status: 405, text: 'only POST is allowed\n', headers: { allow: 'GET, HEAD, POST' } }
@@ -184,7 +184,7 @@ export function createReceiver(options: ReceiverOptions): (request: SmallRequest
   }
 }
 
-const health: SmallResponse = {
+const healthResponse: SmallResponse = {
   status: 200,
   text: '{"status":"ok"}\n',
   contentType: 'application/json',
@@ -204,11 +204,11 @@ function createGroupCommit({
   inbox,
   shouldForward,
 }: ReceiverOptions): (event: ReceivedEvent) => Promise<StoredEvent> {
-  let waiting: WaitingEvent[] = []
+  let waitingEvents: WaitingEvent[] = []
   let isFlushing = false
   const flush = async (): Promise<void> => {
-    const group = waiting
-    waiting = []
+    const group = waitingEvents
+    waitingEvents = []
     try {
       const results = await inbox.add(
         group.map(({ event }) => event),
@@ -224,12 +224,12 @@ function createGroupCommit({
     }
   }
   const flushAll = async (): Promise<void> => {
-    while (waiting.length > 0) await flush()
+    while (waitingEvents.length > 0) await flush()
     isFlushing = false
   }
   return (event) =>
     new Promise((resolve, reject) => {
-      waiting.push({ event, resolve, reject })
+      waitingEvents.push({ event, resolve, reject })
       if (isFlushing) return
       isFlushing = true
       setImmediate(() => void flushAll())
@@ -244,7 +244,7 @@ interface RelayOptions {
   signal: AbortSignal
   /** Number of refused attempts after which an event is dropped; undefined: it is tried until it is accepted. */
   maxAttempts?: number | undefined
-  onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
+  onDelivered: (event: InboxEvent, result: ForwardResult, next: NextTry) => void
 }
 
 /** The greatest number of events that are forwarded at the same time. */
@@ -257,9 +257,10 @@ const maxPauseMs = 1_000
 export class Relay {
   readonly #options: RelayOptions
   /**
-   * Deliveries that were accepted but not yet recorded in the store: this process does not send them a second time.
+   * Results of accepted deliveries by the id of the event, until the store has recorded them: this process does not send
+   * these events a second time.
    */
-  readonly #unrecorded = new Map<number, ForwardResult>()
+  readonly #unrecordedResults = new Map<number, ForwardResult>()
   readonly #arrivals: WakeableSleep
 
   constructor(options: RelayOptions) {
@@ -298,12 +299,12 @@ export class Relay {
 
   async #forwardEvent(event: InboxEvent): Promise<void> {
     const { inbox, clock, deliver, onDelivered } = this.#options
-    const result = this.#unrecorded.get(event.id) ?? (await deliver(event))
+    const result = this.#unrecordedResults.get(event.id) ?? (await deliver(event))
     const now = clock.now()
     if (result.isAccepted) {
-      this.#unrecorded.set(event.id, result)
+      this.#unrecordedResults.set(event.id, result)
       await inbox.recordForwarded(event.id, now, result.answer)
-      this.#unrecorded.delete(event.id)
+      this.#unrecordedResults.delete(event.id)
       return onDelivered(event, result, undefined)
     }
     const next = retryDelay(event.attempts + 1, this.#options.maxAttempts)

@@ -2,7 +2,7 @@ import { signatureHeader } from '../../contract/headers.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import {
   type Delivery,
-  type DeliveryPlan,
+  type SendingResult,
   eventName,
   eventText,
   isAccepted,
@@ -19,6 +19,7 @@ import type { HttpClient } from '../../http/client.ts'
 
 interface SendOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
   random: Random
+  /** Status in the event; COMPLETED by default. */
   status?: string | undefined
   requestId?: string | undefined
   errorReason?: string | undefined
@@ -38,10 +39,10 @@ const outOfOrderStatuses = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
 const defaultReason = 'The request could not be processed.'
 
 /**
- * Sends made-up events to a receiver, one after another, each once. The result is a failure if the receiver refuses
+ * Sends made-up events to a receiver, one after another and without retries. The result is a failure if the receiver refuses
  * an event or accepts a bad signature. Stops if no server responds.
  */
-export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
+export async function sendEvents(options: SendOptions): Promise<SendingResult> {
   const { url, secret, badSignature, random } = options
   requireValidOptions(options)
   const key = signingKey(badSignature ? random.bytes(32) : secret)
@@ -113,7 +114,10 @@ export interface DeliveryOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Posts a delivery on a new connection, as the service does. Throws only the signal's reason. */
+/**
+ * Posts a delivery on a new connection, as the service does. If there is no answer, `failure` is the reason.
+ * Throws the reason of the signal, and errors of the program.
+ */
 export async function postEvent(delivery: Delivery, options: DeliveryOptions): Promise<Reply> {
   const { http, clock, url, timeoutMs, signal } = options
   const { body, signatures, chunked, signatureName = signatureHeader } = delivery

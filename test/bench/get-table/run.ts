@@ -75,7 +75,7 @@ async function compareWithPeer(
 function measurePeakMegabytes(...flags: string[]): number {
   const peakFile = join(home.folder, 'peak')
   const probe = join(home.folder, 'probe.cjs')
-  // The figure of the kernel is preferred: that of getrusage may be of the process that started the child.
+  // VmHWM is preferred, because maxRSS (of getrusage) may be the peak of the parent process.
   writeFileSync(
     probe,
     `const fs = require('node:fs')

@@ -16,7 +16,7 @@ import {
   createUsers,
 } from './data.ts'
 import { findFault } from './faults.ts'
-import { packageView, pdf, readView, schemaView, userView } from './views.ts'
+import { packageView, pdf, requestView, schemaView, userView } from './views.ts'
 
 /** An answer. A report has `pdf` instead of `data`. */
 export interface Reply {
@@ -145,7 +145,7 @@ export class ThirdService {
     const order = this.orders.get(path.slice('/v1/requests/'.length).toLowerCase())
     if (order === undefined || order.package.organisation !== caller.organisation)
       return refuse(404, 'there is no such request')
-    return { status: 200, data: readView(order, this) }
+    return { status: 200, data: requestView(order, this) }
   }
 
   #authenticate({ headers }: Call): User | Reply {
@@ -232,7 +232,7 @@ export class ThirdService {
     for (const order of this.orders.values()) {
       if (
         order.package.organisation === organisation &&
-        JSON.stringify(readView(order, this)).includes(`${path}?t=`)
+        JSON.stringify(requestView(order, this)).includes(`${path}?t=`)
       ) {
         return { status: 200, pdf }
       }

@@ -1,8 +1,12 @@
+/*
+ * Responses of the third service (data.ts), which uses every freedom that the API document leaves: the order of keys, null,
+ * empty texts, letter case, and the form of ids and times.
+ */
 import { createHash } from 'node:crypto'
 
 import { checkStatuses, hasFailed, type Order, type Package, requestStatusAt, type User } from './data.ts'
 
-interface Signing {
+interface ServiceForViews {
   baseUrl: string
   now: number
   signToken: (path: string) => string
@@ -16,11 +20,11 @@ function idOf(subject: string): string {
 
 export const pdf = '%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF'
 
-export function userView({ email, role }: User, all: readonly User[]): object {
+export function userView({ email, role }: User, allUsers: readonly User[]): object {
   return {
     nickname: null,
     job_title: '',
-    teams: all.length > 3 ? [{ name: 'Team', id: idOf('team'), size: 3 }] : [],
+    teams: allUsers.length > 3 ? [{ name: 'Team', id: idOf('team'), size: 3 }] : [],
     ...(role === 'Member' && { permissions: ['bgc.requestor', 'pulse.none', 'reference.administrator'] }),
     role,
     email,
@@ -61,8 +65,8 @@ export function schemaView({ id, fieldsByCheck }: Package): object {
   return { fields: { additional_information: information, recipient: Object.fromEntries(recipient) }, id }
 }
 
-/** Every check has the fields of both types, null if they do not apply. A referee_id is an integer, as in the path. */
-export function readView(order: Order, service: Signing): object {
+/** Every check has the fields of both types, null if they do not apply. `referee_id` is an integer here, as the document allows for the path parameter. */
+export function requestView(order: Order, service: ServiceForViews): object {
   const { baseUrl, now } = service
   const url = (path: string): string => `${baseUrl}${path}?t=${service.signToken(path)}&lang=en`
   const statuses = checkStatuses(order, now)

@@ -11,7 +11,7 @@ function complete(line: string): string {
   const words = line.split(' ')
   const wanted = findCompletionTarget(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
   if (wanted.kind === 'candidates') return wanted.candidates.map(({ value }) => value).join(' ')
-  return wanted.kind === 'live' ? `<${wanted.prefix}${wanted.source}>` : `<${wanted.kind}>`
+  return wanted.kind === 'stored' ? `<${wanted.prefix}${wanted.source}>` : `<${wanted.kind}>`
 }
 
 test.each([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { NoAnswerError, StoreBusyError, StoreDownError } from '../../../../src/errors/kinds.ts'
 import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
-import { startProxy } from './between.ts'
+import { startProxy } from './filtering-proxy.ts'
 import { connectTo } from './connect.ts'
 
 const nameOf = (url: string): string => new URL(url).pathname.slice(1)

@@ -5,7 +5,7 @@ import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { queryDatabase } from '../../../harness/postgres.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
-import { startProxy } from './between.ts'
+import { startProxy } from './filtering-proxy.ts'
 
 let setup: Scratch
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addOne, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { startProxy } from './between.ts'
+import { startProxy } from './filtering-proxy.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 

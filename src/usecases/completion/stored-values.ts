@@ -8,7 +8,7 @@ import type { Store } from '../../store/ledger/store.ts'
  * Sources of the values for completion, by kind. Only the source of the kind that is being completed is
  * called.
  */
-export interface LiveSources {
+export interface ValueSources {
   packages: () => Promise<ReadonlyMap<number, string>>
   profiles: () => Promise<ReadonlyMap<string, Profile>>
   /** Undefined if there is no store: completion does not create one. */
@@ -24,17 +24,17 @@ export interface LiveSources {
 const maxValues = 50
 
 /** Returns the values of one kind that start with the typed text; values with a time are listed newest first. */
-export async function liveValues(
+export async function findValues(
   kind: ValueSource,
-  sources: LiveSources,
+  sources: ValueSources,
   current: string,
 ): Promise<Completion[]> {
   const all = await readValues(kind, sources)
   return all.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
 }
 
-async function readValues(kind: ValueSource, sources: LiveSources): Promise<readonly Completion[]> {
-  const withoutAbout = (values: readonly string[]): Completion[] =>
+async function readValues(kind: ValueSource, sources: ValueSources): Promise<readonly Completion[]> {
+  const withoutDescription = (values: readonly string[]): Completion[] =>
     values.map((value) => ({ value, description: '' }))
   switch (kind) {
     case 'package':
@@ -51,11 +51,11 @@ async function readValues(kind: ValueSource, sources: LiveSources): Promise<read
     case 'event':
       return completeEvents(sources)
     case 'mapping':
-      return withoutAbout(await sources.mappings())
+      return withoutDescription(await sources.mappings())
     case 'setting':
       return sources.settings()
     case 'plan':
-      return withoutAbout(await sources.plans())
+      return withoutDescription(await sources.plans())
     case 'command':
       return sources.commands()
     case 'story':
@@ -63,7 +63,7 @@ async function readValues(kind: ValueSource, sources: LiveSources): Promise<read
   }
 }
 
-async function completeBatches({ store }: LiveSources): Promise<Completion[]> {
+async function completeBatches({ store }: ValueSources): Promise<Completion[]> {
   const all = (await (await store())?.batches.list()) ?? []
   return all
     .toSorted((one, other) => other.addedAt - one.addedAt)
@@ -73,7 +73,7 @@ async function completeBatches({ store }: LiveSources): Promise<Completion[]> {
     }))
 }
 
-async function completeRequests({ store }: LiveSources): Promise<Completion[]> {
+async function completeRequests({ store }: ValueSources): Promise<Completion[]> {
   const all = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
   return all.toReversed().flatMap((row) => {
     const { requestId, requestStatus = '' } = row
@@ -83,7 +83,7 @@ async function completeRequests({ store }: LiveSources): Promise<Completion[]> {
   })
 }
 
-async function completeEvents({ store }: LiveSources): Promise<Completion[]> {
+async function completeEvents({ store }: ValueSources): Promise<Completion[]> {
   const inbox = (await store())?.inbox
   const found: Completion[] = []
   if (inbox === undefined) return found

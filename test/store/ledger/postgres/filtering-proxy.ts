@@ -5,7 +5,10 @@ import { onTestFinished } from 'vitest'
 
 import { serverOf } from './connect.ts'
 
-/** Starts a proxy that forwards the bytes for which `mayPass` returns true, and returns its URL. It closes with the test. */
+/**
+ * Starts a proxy that forwards all bytes of the server, and those of the client for which `mayPass` returns true. Returns
+ * its URL. It closes with the test. `sockets` are the connections to the client and to the server.
+ */
 export async function startProxy(
   url: string,
   mayPass: (text: string, sockets: [Socket, Socket]) => boolean,
