@@ -229,20 +229,23 @@ describe('a results file of another store next to the input', () => {
   })
 })
 
-describe.each(['csv', 'xlsx', 'json'])('a results file of another store as %s, used as the input', (format) => {
-  test('orders no person again', async () => {
-    const here = await session()
-    writePeopleFile(here.folder, createEmails(2))
-    await here.type(`${run} --results sent.${format}`)
-    const again = await here.type(`batch run sent.${format} --package 102 --yes --json`, colleague(here))
-    expect([again.code, here.listOrderedEmails()]).toEqual([0, createEmails(2)])
-    const ids = here.sandbox.requests().map(({ request_id }) => request_id)
-    expect(again.json()).toMatchObject({
-      counts: { duplicate: 2 },
-      stopped: ids.map((request_id) => ({ matches: { request_id } })),
+describe.each(['csv', 'xlsx', 'json'])(
+  'a results file of another store as %s, used as the input',
+  (format) => {
+    test('orders no person again', async () => {
+      const here = await session()
+      writePeopleFile(here.folder, createEmails(2))
+      await here.type(`${run} --results sent.${format}`)
+      const again = await here.type(`batch run sent.${format} --package 102 --yes --json`, colleague(here))
+      expect([again.code, here.listOrderedEmails()]).toEqual([0, createEmails(2)])
+      const ids = here.sandbox.requests().map(({ request_id }) => request_id)
+      expect(again.json()).toMatchObject({
+        counts: { duplicate: 2 },
+        stopped: ids.map((request_id) => ({ matches: { request_id } })),
+      })
     })
-  })
-})
+  },
+)
 
 describe('a results file', () => {
   const joinRows = (rows: readonly string[]): string => `${rows.join('\n')}\n`

@@ -39,7 +39,9 @@ export function findReportUrls(data: unknown): ReportUrl[] {
 }
 
 /** Reads the completed request again and returns its reports. */
-async function readRequestWithReports(context: CaseContext): Promise<{ answer: Answer; reports: ReportUrl[] }> {
+async function readRequestWithReports(
+  context: CaseContext,
+): Promise<{ answer: Answer; reports: ReportUrl[] }> {
   const { order } = await requireCompletedJourney(context)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
   const reports = findReportUrls(answer.data)
