@@ -153,7 +153,7 @@ test('the conflicts of a planned file are counted by the state of the earlier or
     orderedBefore: {
       ...noConflicts().orderedBefore,
       count: 3,
-      repeats: { ordered: 1, all: 1 },
+      repeatCounts: { ordered: 1, all: 1 },
       firstSentAt: 5,
       lastSentAt: 9,
     },
