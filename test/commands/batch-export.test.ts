@@ -238,7 +238,7 @@ test('a person who is in a file twice counts once, and the second row names the 
       "<option value="COMPLETED">COMPLETED (2)",
       "<option value="duplicate">duplicate (1)",
       "<caption> 2 people in 3 rows",
-      "<small>(as in row 1)",
+      "<small>(same as another row)",
     ]
   `)
 })

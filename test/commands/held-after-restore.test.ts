@@ -53,7 +53,7 @@ test('a request that the provider has is recorded, so that a later file holds th
     ? This store had lost attempts, so Ana Row3 may have been ordered. Does the provider have a request?: The provider has one: record it
     ? Id of their request: REQUEST_1
     2>
-    2> request REQUEST_1 is for somebody else, so it is not the order of Ana Row3
+    2> Request REQUEST_1 is for somebody else, so it is not the order of Ana Row3
     2> Nothing was recorded. Check the id with the provider; "refcheck request get REQUEST_1" shows that request.
     2>
     2>

@@ -1,3 +1,4 @@
+import type { Conflict } from '../../domain/submission/conflicts.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { defaultCountryFlag } from '../../cli/flags/people.ts'
 import {
@@ -73,16 +74,23 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
         conflict && duplicateError(conflict, (await app.service('api')).baseUrl),
       )
     }
+    let isSimilarConfirmed = false
+    const askAboutSimilar = async (conflict: Conflict): Promise<boolean> => {
+      isSimilarConfirmed = await similar.isConfirmed(conflict)
+      return isSimilarConfirmed
+    }
     const outcome = await placeOrder(order, {
       ...(await createOrderAndWaitServices(app, signal)),
       ...allowFlags,
-      onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
+      onSimilar: app.prompter() && askAboutSimilar,
       onAccepted: () => draft.deleteDraft(),
       shouldWait: flags.wait,
     })
     this.answer(createdView(outcome.result), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
-      const allowFlagNames = (['allow-duplicate', 'allow-similar'] as const).filter((name) => flags[name])
+      const allowFlagNames = (['allow-duplicate', 'allow-similar'] as const).filter(
+        (name) => flags[name] || (name === 'allow-similar' && isSimilarConfirmed),
+      )
       const command = commandLine(
         order.body,
         order.schema,

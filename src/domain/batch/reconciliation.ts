@@ -276,7 +276,7 @@ export function unknownDetails(nearMatches: readonly NearMatch[], sendableAt: nu
         ]),
     ...(sendableAt === undefined
       ? []
-      : [`It can be ordered again from ${localClock(sendableAt)}: until then an event may still arrive.`]),
+      : [`Ordering again is possible from ${localClock(sendableAt)}: until then an event may still arrive.`]),
   ]
 }
 

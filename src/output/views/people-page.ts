@@ -11,6 +11,7 @@ import {
 import {
   countOrders,
   removeDuplicates,
+  rowKey,
   type PersonRow,
   statusCounts,
   type TimeBucket,
@@ -214,6 +215,7 @@ function peopleSection({
   repeatFlags,
 }: PeoplePage): Piece {
   const statuses = statusCounts(people)
+  const rowsByKey = new Map(people.map((each) => [rowKey({ batchId: each.batch_id, row: each.row }), each]))
   const heads = [
     ['Person'],
     ['E-mail', 'wide'],
@@ -248,14 +250,27 @@ function peopleSection({
           </tr>
         </thead>
         <tbody>
-          ${people.map((each) => personLine(each, hasSeveralPackages ? packages : undefined))}
+          ${people.map((each) =>
+            personLine(
+              each,
+              hasSeveralPackages ? packages : undefined,
+              each.same_as_row === null
+                ? undefined
+                : rowsByKey.get(rowKey({ batchId: each.batch_id, row: each.same_as_row })),
+            ),
+          )}
         </tbody>
       </table>
     </div>
   </section>`
 }
 
-function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
+/** `original`: the row of the same file that the row repeats, if the page lists it. */
+function personLine(
+  row: PersonRow,
+  packages: PackageNames | undefined,
+  original: PersonRow | undefined,
+): Piece {
   const { name, email, status, ordered_at: orderedAt, read_at: readAt, request_id: requestId } = row
   const packageName = packages === undefined ? undefined : packageText(row, packages)
   const missing = email !== '' ? email : status === 'invalid' ? `row ${row.row}` : 'removed'
@@ -264,7 +279,9 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
     ? 'ordered before'
     : row.same_as_row === null
       ? ''
-      : `as in row ${row.same_as_row}`
+      : original?.name === undefined || original.name === name
+        ? 'same as another row'
+        : `same as ${shownName(original.name)}`
   return html`<tr
     data-status="${status}"
     data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${packageName ?? ''}`)}"

@@ -238,7 +238,8 @@ async function askAndRecordRequest(
     const canAskAgain =
       error instanceof UsageError || error instanceof InvalidInputError || error instanceof NotFoundError
     if (!canAskAgain) throw error
-    ports.onQuestion([error.message, ...(error.hint?.split('\n') ?? [])])
+    const sentence = error.message.charAt(0).toUpperCase() + error.message.slice(1)
+    ports.onQuestion([sentence, ...(error.hint?.split('\n') ?? [])])
     return 'refused'
   }
 }

@@ -197,8 +197,10 @@ async function findSendableTime(
   return waitMs > 0 ? now + waitMs : undefined
 }
 
-const failureLines = ({ message, hint }: RefcheckError): string[] =>
-  hint === undefined ? [message] : [message, ...hint.split('\n')]
+const failureLines = ({ message, hint }: RefcheckError): string[] => {
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1)
+  return hint === undefined ? [sentence] : [sentence, ...hint.split('\n')]
+}
 
 /** Carries out the provider's answer about a row. */
 async function applyAnswer(

@@ -180,7 +180,7 @@ test('held rows are counted by reason, and duplicates of rows of the same batch 
   expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
-    orderedBefore: { ...noConflicts().orderedBefore, count: 2, repeats: { ordered: 2, all: 4 } },
+    orderedBefore: { ...noConflicts().orderedBefore, count: 2, repeatCounts: { ordered: 2, all: 4 } },
     held: { similar: 4 },
   })
 })
