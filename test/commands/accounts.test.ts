@@ -191,7 +191,7 @@ test('an agent’s plan for an account that the store does not have is refused',
   await agent.close()
 })
 
-test('approve refuses a plan under an account that the store does not have before it asks', async () => {
+test('approve refuses a plan before the confirmation if the store does not have its account', async () => {
   const here = await sessionWithAcme()
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: 'acmee' }
@@ -244,7 +244,7 @@ describe('another account in the settings', () => {
     `)
   })
 
-  test('shows the number too if the account of a profile is removed and the account of all profiles applies', async () => {
+  test('also shows the number of known people if the profile’s own account is removed, so that the account of all profiles applies', async () => {
     const here = await sessionWithAcme()
     const { userEmail, apiKey } = here.sandbox.credentials
     await here.type(`auth login --base-url ${here.url} --email ${userEmail} --profile hr --with-key`, {

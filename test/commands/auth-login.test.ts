@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 
 const owner = 'olive.owner@example.com'
 
-test('auth login tests the URL first, and repeats only the question of a refused answer, with the typed text', async () => {
+test('auth login checks the URL first, and asks again only the question whose answer was refused, with that answer filled in', async () => {
   const { type, url, sandbox, listCalls } = await session({ isLoggedOut: true })
   const { apiKey } = sandbox.credentials
   const nowhere = 'http://127.0.0.1:1'

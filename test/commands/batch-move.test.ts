@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-/** 0.1.0 suggested to run the file with `--package 107`, which ordered 16 people twice. */
-test('package 102 is replaced at row 16: resume sends nothing, a move continues the other rows, and the 16 stay duplicates', async () => {
+/** Version 0.1.0 of refcheck suggested running the file again with `--package 107`. That ordered 16 people twice. */
+test('if package 102 is replaced after 16 rows, only batch move lets the other rows be sent, with the new package, and no person is ordered again from a later file', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(60))
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 16')
@@ -48,7 +48,7 @@ test('package 102 is replaced at row 16: resume sends nothing, a move continues 
   `)
 })
 
-test('batch move compares the rows with the orders of the other package before a person confirms', async () => {
+test('batch move marks a row as duplicate if its person was already ordered with the new package', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(3))
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')

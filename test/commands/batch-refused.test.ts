@@ -98,7 +98,7 @@ test.each(['out.csv', 'out.json', 'out.xlsx'])(
 )
 
 test.each(['csv', 'xlsx'])(
-  'a JSON value that is no text is also refused when it is written as text, in the errors and the results in %s',
+  'a JSON value that is not a string is marked as refused in the file of invalid rows and in the results file (%s)',
   async (format) => {
     const here = await session()
     const [first_name, last_name, email, phone] = bo

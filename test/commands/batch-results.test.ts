@@ -130,7 +130,7 @@ test('the results of a file that changes during the run are not written, and the
   expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
-test('a file that is sorted in place during the run, with its former times, gets no results of other people', async () => {
+test('if the file is sorted during the run and its timestamps are restored, no results file is written, so that no row gets the result of another person', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))
   const path = join(here.folder, 'people.csv')

@@ -8,7 +8,9 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-recordForFaultTable('given-folder', 'with a changed mode, or used although others may write to it')
+recordForFaultTable('given-folder', {
+  failure: 'with a changed mode, or used although others may write to it',
+})
 
 const variables = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'] as const
 /** Only root can change the owner of a folder. */

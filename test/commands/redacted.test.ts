@@ -12,10 +12,11 @@ import { startListening } from '../harness/listening-session.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 
-recordForFaultTable('canary', 'outputs with a key, secret or token', {
+recordForFaultTable('canary', {
+  failure: 'outputs with a key, secret or token',
   titles: /shown|repeated|printed|logs/,
 })
-recordForFaultTable('children', 'children with a secret', { titles: /handler/ })
+recordForFaultTable('children', { failure: 'children with a secret', titles: /handler/ })
 
 /** Returns a key of 32 characters that is not the key of the sandbox. */
 const newKey = (): string => `k1${randomBytes(15).toString('hex').toUpperCase()}`

@@ -5,7 +5,7 @@ import type { Answer } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('replaced', 'ordered under both')
+recordForFaultTable('replaced', { failure: 'ordered under both' })
 
 const down = { kind: 'status', status: 503, when: 'before' } as const
 

@@ -13,10 +13,11 @@ import { type Session, session } from '../harness/session.ts'
 import { startMachines } from './postgres/machines.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('at-rest', 'found after a purge', {
+recordForFaultTable('at-rest', {
+  failure: 'found after a purge',
   titles: /completely|name of a file|sync|re-read|pending rows/,
 })
-recordForFaultTable('purge-read', 'reported as removed too early', { titles: /while another/ })
+recordForFaultTable('purge-read', { failure: 'reported as removed too early', titles: /while another/ })
 
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`

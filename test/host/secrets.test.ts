@@ -5,7 +5,7 @@ import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { processorMs } from '../harness/processor-time.ts'
 
-const faultRow = recordForFaultTable('echo', 'encodings with a secret left')
+const faultRow = recordForFaultTable('echo', { failure: 'encodings with a secret left' })
 
 const key = String.raw`a/b\c"d+e&f=g%h<i>j'k é0123456789`
 const jsonKey = JSON.stringify(key).slice(1, -1)
@@ -85,7 +85,7 @@ test('a token is masked both as encoded in its URL and decoded', () => {
   }
 })
 
-test('secrets in texts and keys of an answer are masked, and the tokens of its signed URLs remain in these URLs', () => {
+test('secrets in the values and property names of an answer are masked, but a token is not masked inside its own signed URL', () => {
   const url = 'https://a.example/v1/reports/1?t=abcdef%2Bghijkl'
   const answer = {
     message: `unknown key ${key}, t=abcdef+ghijkl`,

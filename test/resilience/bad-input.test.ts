@@ -12,7 +12,10 @@ import { sampleOf } from '../harness/share.ts'
 import { type BadLine, badLines, commandIds } from './bad-input.ts'
 import { type BadFolder, createBadFolder } from './world-of-bad-input.ts'
 
-const faultRow = recordForFaultTable('bad-input', 'not refused in order', { titles: /every command/ })
+const faultRow = recordForFaultTable('bad-input', {
+  failure: 'not refused in order',
+  titles: /every command/,
+})
 
 /** A command line that has not ended after this time counts as a failure. */
 const maxMs = 10_000

@@ -7,8 +7,9 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-recordForFaultTable('lines', 'forged lines', { titles: /line/ })
-const sharedFolderRow = recordForFaultTable('shared-folder', 'folders that were not reported', {
+recordForFaultTable('lines', { failure: 'forged lines', titles: /line/ })
+const sharedFolderRow = recordForFaultTable('shared-folder', {
+  failure: 'folders that were not reported',
   titles: /folder/,
 })
 

@@ -4,7 +4,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { excelParts, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('workbooks', 'taken in')
+recordForFaultTable('workbooks', { failure: 'taken in' })
 
 const createOleFile = (word: string): Buffer =>
   Buffer.concat([

@@ -7,8 +7,12 @@ import { worldWithLargeQuota } from '../harness/world.ts'
 import { runWithStrace } from '../harness/faults/strace.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const powerLossRow = recordForFaultTable('power-loss', 'POSTs too early', { titles: /before the first byte/ })
-const diskRow = recordForFaultTable('disk', 'failed flushes with a person ordered twice or lost', {
+const powerLossRow = recordForFaultTable('power-loss', {
+  failure: 'POSTs too early',
+  titles: /before the first byte/,
+})
+const diskRow = recordForFaultTable('disk', {
+  failure: 'failed flushes with a person ordered twice or lost',
   titles: /fails at any flush/,
 })
 

@@ -77,7 +77,10 @@ async function readBody(run: { args: string[]; stdin: string }, schema: PackageS
   )
 }
 
-/** Returns the body of a command line that has to pass it as JSON on stdin, run in a shell. */
+/**
+ * Runs the body's command line in a shell and returns the body that refcheck reads from stdin. Fails if the command
+ * line does not pass the body as JSON.
+ */
 async function bodyOnStdin(body: RequestBody, schema: PackageSchema): Promise<unknown> {
   const line = commandLine(body, schema)
   expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)

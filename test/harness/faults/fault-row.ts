@@ -28,19 +28,17 @@ export interface FaultRow {
 }
 
 interface Options {
+  /** What must not happen, as the figure of the table says it: "sent again". */
+  failure: string
   /** Matches the titles of the tests of this file that belong to the row; all by default. */
   titles?: RegExp
 }
 
 /**
- * Called at the top of a test file: its tests belong to this row of test/resilience/rows.ts. `failure` names
- * what must not happen, such as "sent again". `npm run resilience` reads the recorded results.
+ * Called at the top of a test file: its tests belong to this row of test/resilience/rows.ts. `npm run resilience`
+ * reads the recorded results.
  */
-export function recordForFaultTable(
-  row: FaultId,
-  failure: string,
-  { titles = /(?:)/ }: Options = {},
-): FaultRow {
+export function recordForFaultTable(row: FaultId, { failure, titles = /(?:)/ }: Options): FaultRow {
   const total = { cases: 0, passed: 0 }
   const notes: string[] = []
   let counted: { count: number; passed: number } | undefined
