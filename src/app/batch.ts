@@ -170,7 +170,7 @@ export async function endedView(
   isJson: boolean,
   fileName = batch.name,
 ): Promise<View> {
-  const { batchResultView, failedRequestsCommand, resultText } = await import('../output/views/batches.ts')
+  const { batchResultView, resultText } = await import('../output/views/batches.ts')
   const status = await batchView(app, batch, isJson)
   const { readFailedPeople } = await import('../usecases/batch/read-batch.ts')
   const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.earlierOrders.failedByStatus
@@ -182,6 +182,7 @@ export async function endedView(
   if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined, failed)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`, failed)
+  const { failedRequestsCommand } = await import('../output/views/requests.ts')
   if (failed.length > 0) return batchResultView(status, text, failedRequestsCommand(failed), failed)
   // No report is ready seconds after the order.
   if (result.orderedInThisRun > 0)

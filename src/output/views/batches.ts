@@ -16,16 +16,13 @@ import { sanitize } from '../../host/text.ts'
 import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapLines } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
-import { orderAgainCommand } from './requests.ts'
+import { failedText, orderAgainLines } from './requests.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
-import type { BatchResult, FailedPerson, FailedStatus } from '../../domain/batch/verdict.ts'
+import type { BatchResult, FailedPerson } from '../../domain/batch/verdict.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
 import { attentionLines } from './attention.ts'
-
-/** The number of people without a result whom the output of a run names. */
-const maxFailedNamed = 3
 
 /** The states of rows, in the order in which counts list them. */
 const states = [
@@ -51,7 +48,7 @@ export function batchResultView(
   next: string | undefined,
   failed: readonly FailedPerson[] = [],
 ): View {
-  const again = failed.length > maxFailedNamed ? [] : failed.flatMap(orderAgainLine)
+  const again = orderAgainLines(failed)
   return {
     ...status,
     text: (terminal) =>
@@ -62,21 +59,6 @@ export function batchResultView(
         ...(again.length === 0 ? [] : ['', ...again]),
       ].join('\n'),
   }
-}
-
-/** Returns no line for a person who was ordered again already, or whose data is not known. */
-function orderAgainLine({ rowText, packageId, recipient, isOrderedAgain }: FailedPerson): string[] {
-  return isOrderedAgain || packageId === undefined || recipient === undefined
-    ? []
-    : [`To order ${sanitize(rowText)} again: ${orderAgainCommand(packageId, recipient)}`]
-}
-
-/** Returns the command that shows why the requests of people ended without a result. */
-export function failedRequestsCommand(failed: readonly FailedPerson[]): string {
-  const statuses = new Set(failed.map(({ status }) => status))
-  return failed.length <= maxFailedNamed
-    ? `refcheck request get ${failed.map(({ requestId }) => requestId).join(' ')}`
-    : `refcheck request list${statuses.size === 1 ? ` --status ${[...statuses].join('')}` : ''}`
 }
 
 /**
@@ -95,7 +77,7 @@ export function resultText(
   const orderedEarlier = earlierOrders.count - earlierOrders.repeatCounts.ordered
   const orderedCount = counts.accepted + orderedEarlier
   const file = sanitize(name)
-  const failed = failedText(earlierOrders, failedPeople)
+  const failed = failedText(earlierOrders.failedByStatus, failedPeople)
   const mark = failed === '' ? '✔ ' : ''
   if (failure !== undefined) {
     const otherCounts =
@@ -134,31 +116,9 @@ export function unfinishedText(
     counts.total - ordered.repeatCounts.all,
     sanitize(name),
   )
-  return [orderedText, others].filter((part) => part !== '').join('; ') + failedText(ordered, failedPeople)
-}
-
-/**
- * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
- * `people` are not known, they are counted.
- */
-function failedText(
-  { failedByStatus }: BatchResult['earlierOrders'],
-  people: readonly FailedPerson[],
-): string {
-  const describe = (status: FailedStatus, one: string, several: string): string => {
-    const count = failedByStatus[status] ?? 0
-    if (count === 0) return ''
-    const names = people
-      .filter((person) => person.status === status)
-      .slice(0, maxFailedNamed)
-      .map(({ rowText }) => sanitize(rowText))
-    const more = count > names.length ? ` and ${count - names.length} more` : ''
-    const who = names.length === 0 ? String(count) : `${names.join(', ')}${more}`
-    return count === 1 ? `; the request of ${who} ${one}` : `; the requests of ${who} ${several}`
-  }
   return (
-    describe('CANCELLED', 'was CANCELLED', 'were CANCELLED') +
-    describe('ERROR', 'ended in ERROR', 'ended in ERROR')
+    [orderedText, others].filter((part) => part !== '').join('; ') +
+    failedText(ordered.failedByStatus, failedPeople)
   )
 }
 

@@ -7,6 +7,7 @@ import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { listedTime, localTime } from '../../domain/wording/time.ts'
 import { cutName, formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
+import type { BatchResult, FailedPerson, FailedStatus } from '../../domain/batch/verdict.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
@@ -128,7 +129,7 @@ function nextStep(
 type PersonValues = Readonly<Record<'first_name' | 'last_name' | 'email' | 'phone', string>>
 
 /** Returns the command that orders a person again. */
-export const orderAgainCommand = (packageId: number, recipient: PersonValues): string =>
+const orderAgainCommand = (packageId: number, recipient: PersonValues): string =>
   `refcheck request create --package ${packageId}${personFlags(recipient)} --allow-duplicate`
 
 /** Returns the flags for ordering the same person again, without values that cannot be pasted as they are shown. */
@@ -341,4 +342,51 @@ function missingText({ requestId, person, error }: MissingReport): string {
 function shortestPath(path: string, cwd: string): string {
   const relativePath = relative(cwd, path)
   return relativePath.startsWith('..') || relativePath.length >= path.length ? path : relativePath
+}
+
+/** The number of people without a result whom the output of a run names. */
+const maxFailedNamed = 3
+
+/** Returns the commands that order people again, if they are few. */
+export const orderAgainLines = (failed: readonly FailedPerson[]): string[] =>
+  failed.length > maxFailedNamed ? [] : failed.flatMap(orderAgainLine)
+
+/** Returns no line for a person who was ordered again already, or whose data is not known. */
+function orderAgainLine({ rowText, packageId, recipient, isOrderedAgain }: FailedPerson): string[] {
+  return isOrderedAgain || packageId === undefined || recipient === undefined
+    ? []
+    : [`To order ${sanitize(rowText)} again: ${orderAgainCommand(packageId, recipient)}`]
+}
+
+/** Returns the command that shows why the requests of people ended without a result. */
+export function failedRequestsCommand(failed: readonly FailedPerson[]): string {
+  const statuses = new Set(failed.map(({ status }) => status))
+  return failed.length <= maxFailedNamed
+    ? `refcheck request get ${failed.map(({ requestId }) => requestId).join(' ')}`
+    : `refcheck request list${statuses.size === 1 ? ` --status ${[...statuses].join('')}` : ''}`
+}
+
+/**
+ * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
+ * `people` are not known, they are counted.
+ */
+export function failedText(
+  failedByStatus: BatchResult['earlierOrders']['failedByStatus'],
+  people: readonly FailedPerson[],
+): string {
+  const describe = (status: FailedStatus, one: string, several: string): string => {
+    const count = failedByStatus[status] ?? 0
+    if (count === 0) return ''
+    const names = people
+      .filter((person) => person.status === status)
+      .slice(0, maxFailedNamed)
+      .map(({ rowText }) => sanitize(rowText))
+    const more = count > names.length ? ` and ${count - names.length} more` : ''
+    const who = names.length === 0 ? String(count) : `${names.join(', ')}${more}`
+    return count === 1 ? `; the request of ${who} ${one}` : `; the requests of ${who} ${several}`
+  }
+  return (
+    describe('CANCELLED', 'was CANCELLED', 'were CANCELLED') +
+    describe('ERROR', 'ended in ERROR', 'ended in ERROR')
+  )
 }
