@@ -111,7 +111,7 @@ export async function batchPage(
   }
   return renderPage(app, people, {
     title: batch.name,
-    readAt: new Date(services.clock.now()).toISOString(),
+    madeAt: new Date(services.clock.now()).toISOString(),
     facts: [
       ['Batch', batch.id.slice(0, 8)],
       ['Service', new URL(batch.baseUrl).host],
@@ -138,7 +138,7 @@ export async function storePage(app: App, overview: Overview, scope: OverviewSco
       overview.other_orders.length === 0
         ? 'All checks ordered with this store'
         : 'All checks of this organisation ordered with this store',
-    readAt: overview.read_at,
+    madeAt: overview.read_at,
     facts: [
       [services.length === 1 ? 'Service' : 'Services', services.join(', ') || 'none yet'],
       ['Ordered as', users.join(', ') || 'nobody yet'],
@@ -148,7 +148,7 @@ export async function storePage(app: App, overview: Overview, scope: OverviewSco
 
 interface PageFacts {
   title: string
-  readAt: string
+  madeAt: string
   facts: (readonly [string, string])[]
 }
 

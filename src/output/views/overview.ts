@@ -85,8 +85,8 @@ function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Te
   const orders =
     requests === 0 ? [] : [`${formatCount(requests, 'order')}   read again: refcheck request list --refresh`]
   // A batch that needs a person, such as a halted one, is not running. `attentionTable` shows it with its command.
-  const waitingIds = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
-  const running = batches.filter(({ batch_id: id }) => !waitingIds.has(id))
+  const batchesInAttention = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
+  const running = batches.filter(({ batch_id: id }) => !batchesInAttention.has(id))
   const more = running.length - maxBatches
   const lines = [
     ...orders,

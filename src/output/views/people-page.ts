@@ -30,7 +30,7 @@ export interface PeoplePage {
   /** The head of the page: service, package and user who ordered, each with a label. */
   facts: readonly (readonly [label: string, value: string])[]
   /** The time at which the page was made, in ISO 8601. */
-  readAt: string
+  madeAt: string
   people: readonly PersonRow[]
   /** The number of rows, which is larger than `people` if only the newest rows are listed. */
   rowCount: number
@@ -52,13 +52,13 @@ const maxNamed = 4
 
 /** Returns one HTML page with the people and the statuses of their requests. It needs no other files. */
 export function peoplePage(page: PeoplePage): Promise<string> {
-  const { title, facts, readAt, people: rows } = page
+  const { title, facts, madeAt, people: rows } = page
   const people = removeDuplicates(rows)
   const body = html`<header class="container">
       <p class="kind">Background and reference checks</p>
       <h1>${sanitize(title)}</h1>
       <dl class="facts">
-        ${[...facts, ['Made', localTime(readAt)] as const, ...statusesRead(people)].map(
+        ${[...facts, ['Made', localTime(madeAt)] as const, ...statusesRead(people)].map(
           ([label, value]) =>
             html`<div>
               <dt>${label}</dt>
@@ -79,7 +79,7 @@ export function peoplePage(page: PeoplePage): Promise<string> {
       ${peopleSection(page)}
     </main>
     <footer class="container">
-      Made ${localTime(readAt)} from the store of refcheck ${page.version}, without a call to the service:
+      Made ${localTime(madeAt)} from the store of refcheck ${page.version}, without a call to the service:
       statuses are as last read. This page holds personal data.
     </footer>`
   return standalonePage({ title, body, script: tableScript })

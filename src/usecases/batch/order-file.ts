@@ -197,7 +197,7 @@ async function addBatch(
   const claim = await claimResultsFile(ports, file, results, batch.resultsFile)
   const existing = await ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
   if (existing === undefined) return { kind: 'stored', batchId: batch.id, isPlanned: true }
-  await claim.giveUp()
+  await claim.deleteEmptyFile()
   return continueKnown(existing)
 }
 

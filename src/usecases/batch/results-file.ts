@@ -67,26 +67,25 @@ export async function findResultsPath(
 }
 
 /**
- * Reserves the path of a results file, which another store may choose too, by creating an empty file there. `giveUp`
- * deletes the empty file.
+ * Reserves the path of a results file, which another store may choose too, by creating an empty file there.
  */
 export async function claimResultsFile(
   ports: ResultsServices,
   file: BatchFile,
   typedPath: string | undefined,
   chosenPath: string | undefined,
-): Promise<{ path: string | undefined; giveUp(): Promise<void> }> {
-  const keepFile = async (): Promise<void> => undefined
+): Promise<{ path: string | undefined; deleteEmptyFile(): Promise<void> }> {
+  const deleteNothing = async (): Promise<void> => undefined
   for (
     let candidate = chosenPath;
     candidate !== undefined;
     candidate = await findResultsPath(ports, file, typedPath)
   ) {
-    if ((await ownResultsPaths(ports.batches)).has(candidate)) return { path: candidate, giveUp: keepFile }
+    if ((await ownResultsPaths(ports.batches)).has(candidate)) return { path: candidate, deleteEmptyFile: deleteNothing }
     const createdPath = candidate
-    if (await createEmptyFile(createdPath)) return { path: candidate, giveUp: () => unlink(createdPath) }
+    if (await createEmptyFile(createdPath)) return { path: candidate, deleteEmptyFile: () => unlink(createdPath) }
   }
-  return { path: undefined, giveUp: keepFile }
+  return { path: undefined, deleteEmptyFile: deleteNothing }
 }
 
 /** Creates an empty file. Returns false if the file exists already. Throws an IoError. */
