@@ -81,9 +81,11 @@ export async function claimResultsFile(
     candidate !== undefined;
     candidate = await findResultsPath(ports, file, typedPath)
   ) {
-    if ((await ownResultsPaths(ports.batches)).has(candidate)) return { path: candidate, deleteEmptyFile: deleteNothing }
+    if ((await ownResultsPaths(ports.batches)).has(candidate))
+      return { path: candidate, deleteEmptyFile: deleteNothing }
     const createdPath = candidate
-    if (await createEmptyFile(createdPath)) return { path: candidate, deleteEmptyFile: () => unlink(createdPath) }
+    if (await createEmptyFile(createdPath))
+      return { path: candidate, deleteEmptyFile: () => unlink(createdPath) }
   }
   return { path: undefined, deleteEmptyFile: deleteNothing }
 }
