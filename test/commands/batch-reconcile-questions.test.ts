@@ -64,7 +64,7 @@ test('on a terminal there is a question for each unknown row, with the time from
     2> Warning: Ana Row1 (line 2) may have been ordered already. Sending again may order, and charge for, a second check on the same person.
     ? Type the e-mail of Ana Row1 (line 2) to order again: wrong@example.com
     2>
-    2> this is not the e-mail of Ana Row1 (line 2)
+    2> This is not the e-mail of Ana Row1 (line 2)
     2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
