@@ -66,8 +66,8 @@ export interface ApiClientOptions {
   onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called with packages that were listed, before they are returned. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
-  /** Called for every 429; `understood` is false if the 429 states no wait and `seconds` is assumed. */
-  onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
+  /** Called for every 429; `isStated` is false if the 429 states no wait and `seconds` is assumed. */
+  onThrottled?: ((seconds: number, isStated: boolean) => void) | undefined
 }
 
 // Compiling a parser for every shape would take longer than checking the few responses of a run.

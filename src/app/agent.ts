@@ -40,7 +40,7 @@ function createAgentServices(app: App, allowances: AgentAllowances): AgentServic
       owner: await planOwner(app),
     }),
     now: () => clock.now(),
-    mark: () => random.bytes(8).toString('hex'),
+    createMark: () => random.bytes(8).toString('hex'),
   }
 }
 

@@ -407,7 +407,7 @@ async function createConnect(app: App): Promise<Connect> {
       credentials: apiKey === undefined ? undefined : { apiKey, userEmail: email },
       budgetMs,
       onRetry: (event) => app.note(retryText(event)),
-      onThrottled: (seconds, understood) => usage.recordThrottle(seconds, understood),
+      onThrottled: (seconds, isStated) => usage.recordThrottle(seconds, isStated),
       // Package names are stored, so that later commands can show them.
       onPackages: async (packages) =>
         (await app.service('packageNames')).put({ baseUrl, userEmail: email }, packages),

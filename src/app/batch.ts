@@ -160,7 +160,7 @@ export async function createHeldDecider(app: App, signal: AbortSignal) {
 
 /** Returns a function that shows lines about people, whose names are sanitized. */
 export function showLines({ reporter }: App): (lines: readonly string[]) => void {
-  return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
+  return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { keepsLayout: true })).join('\n'))
 }
 
 /** Returns the output at the end of a run of a batch. `fileName`: the name of the file of this run. */

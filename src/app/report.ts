@@ -5,7 +5,7 @@ import { timeToSend, createWaitServices } from './request.ts'
 import { resolveBatchId, resolveRequestIds } from './ids.ts'
 import { readSecretLine } from './input.ts'
 import { recordWrittenFile } from './output-file.ts'
-import { parseDestination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
+import { parseDestination, isReportOf, isSingleSource, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { noReportText } from '../domain/overview/attention.ts'
@@ -118,7 +118,7 @@ async function openFolder(
   const reportFolders = await app.service('reportFolders')
   const path = resolve(app.context.cwd, typed)
   const status = await findExisting(path)
-  const target = parseDestination(typed, path, status, isSingle(source))
+  const target = parseDestination(typed, path, status, isSingleSource(source))
   const waitOptions = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
     signal,
@@ -140,7 +140,7 @@ async function openFolder(
     const listedReport = (await reportFolders.readRecords(dirname(path))).find(
       (record) => record.file === file,
     )
-    if (listedReport !== undefined && isSingle(source) && !isReportOf(listedReport, source)) {
+    if (listedReport !== undefined && isSingleSource(source) && !isReportOf(listedReport, source)) {
       throw new UsageError(`--output: ${typed} is another report, as the manifest of its folder says`, {
         hint: 'It was left as it is. Choose another name.',
       })

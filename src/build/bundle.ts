@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
 
-import { groups, groupTest, requireMatchedPatterns } from './groups.ts'
+import { groups, groupPattern, requireMatchedPatterns } from './groups.ts'
 import { licencePlugin } from './licences.ts'
 import {
   createAliasPlugin,
@@ -102,7 +102,7 @@ const { output: files } = await build({
     codeSplitting: {
       groups: groups.map((group) => ({
         name: group.name,
-        test: groupTest(group),
+        test: groupPattern(group),
         priority: group.priority ?? 0,
       })),
     },

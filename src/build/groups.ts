@@ -69,7 +69,7 @@ export function patternsOf({ sources = [], library }: Group): { pattern: string;
 }
 
 /** Returns a RegExp that matches the ids of the modules of a group, for the bundler. */
-export function groupTest(group: Group): RegExp {
+export function groupPattern(group: Group): RegExp {
   return new RegExp(
     patternsOf(group)
       .map(({ test }) => `(?:${test.source})`)
@@ -78,10 +78,10 @@ export function groupTest(group: Group): RegExp {
 }
 
 /** Throws an `Error` with each pattern of a group that no module of the program matches. */
-export function requireMatchedPatterns(modules: readonly string[]): void {
+export function requireMatchedPatterns(moduleIds: readonly string[]): void {
   const unmatched = groups.flatMap((group) =>
     patternsOf(group)
-      .filter(({ test }) => !modules.some((id) => test.test(id)))
+      .filter(({ test }) => !moduleIds.some((id) => test.test(id)))
       .map(({ pattern }) => `${pattern} (group ${group.name})`),
   )
   if (unmatched.length > 0) throw new Error(`no module of the program is ${unmatched.join(', ')}`)

@@ -23,7 +23,7 @@ const noticeFolder = join(import.meta.dirname, 'notices')
 /** Name of the file with licences next to the bundled files. */
 export const licenceFileName = 'THIRD-PARTY-LICENSES.txt'
 
-export interface Licensed {
+export interface LicensedPackage {
   name: string
   version: string
   /** The licence as stated in the package.json. */
@@ -63,7 +63,7 @@ function licenceInReadme(folder: string): string[] {
  * Reads the licence texts of a package and of the folders of its modules. Throws an `Error` if the package may not be
  * shipped.
  */
-export function readLicence(folder: string, modules: readonly string[]): Licensed {
+export function readLicence(folder: string, moduleIds: readonly string[]): LicensedPackage {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     name: string
     version: string
@@ -73,7 +73,7 @@ export function readLicence(folder: string, modules: readonly string[]): License
   if (!isAllowed(licence ?? ''))
     throw new Error(`the licence of ${name} ${version} is not allowed: ${licence}`)
   const folders = new Set([folder])
-  for (const id of modules)
+  for (const id of moduleIds)
     for (let parent = dirname(id); parent.startsWith(`${folder}/`); parent = dirname(parent))
       folders.add(parent)
   const noticeFile = join(noticeFolder, `${name}.txt`)
@@ -87,9 +87,9 @@ export function readLicence(folder: string, modules: readonly string[]): License
 }
 
 /** Returns the licences of all packages among the modules of a bundle, by name. */
-export function readLicences(modules: readonly string[]): Licensed[] {
+export function readLicences(moduleIds: readonly string[]): LicensedPackage[] {
   const folders = new Map<string, string[]>()
-  for (const id of modules) {
+  for (const id of moduleIds) {
     const folder = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replace(/^\0/, ''))?.[0]
     if (folder !== undefined) folders.set(folder, [...(folders.get(folder) ?? []), id])
   }
@@ -99,7 +99,7 @@ export function readLicences(modules: readonly string[]): Licensed[] {
 }
 
 /** Formats licences as one text, in which packages with the same text share a section. */
-export function formatLicences(introduction: string, packages: readonly Licensed[]): string {
+export function formatLicences(introduction: string, packages: readonly LicensedPackage[]): string {
   const sections = new Map<string, string[]>()
   for (const { name, version, licence, texts } of packages) {
     const text = texts.join('\n\n')

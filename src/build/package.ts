@@ -82,12 +82,12 @@ function copyKeychain(workFolder: string, targetFolder: string): string[] {
   })
 }
 
-function copyNode(from: string, bin: string): void {
+function copyNode(nodeFolder: string, binFolder: string): void {
   const { name, text, node } = launcherFor(platform)
-  mkdirSync(bin, { recursive: true })
-  copyFileSync(join(from, 'bin', node), join(bin, node))
-  writeFileSync(join(bin, name), text)
-  for (const file of [node, name]) chmodSync(join(bin, file), 0o755)
+  mkdirSync(binFolder, { recursive: true })
+  copyFileSync(join(nodeFolder, 'bin', node), join(binFolder, node))
+  writeFileSync(join(binFolder, name), text)
+  for (const file of [node, name]) chmodSync(join(binFolder, file), 0o755)
 }
 
 /** Writes the licences of all that the archive contains. */

@@ -77,9 +77,11 @@ export type PlatformName = keyof typeof platforms
  * unknown platform.
  */
 export function parsePlatform(argv: readonly string[]): PlatformName {
-  const [flag, name = `${process.platform}-${process.arch}`, ...others] = argv
+  const [flag, name = `${process.platform}-${process.arch}`, ...otherArguments] = argv
   const isKnown =
-    (flag === undefined || flag === '--platform') && others.length === 0 && Object.hasOwn(platforms, name)
+    (flag === undefined || flag === '--platform') &&
+    otherArguments.length === 0 &&
+    Object.hasOwn(platforms, name)
   if (isKnown) return name as PlatformName
   throw new Error(`use: npm run package -- --platform ${Object.keys(platforms).join('|')}`)
 }

@@ -91,7 +91,7 @@ export function makeRequiresLazy(code: string): { code: string; count: number } 
   const names: string[] = []
   const declaration =
     /^(?:const|var) (\w+) = ((?:__import(?:Default|Star)\()?require\(["'][^"']+["']\)(?:\.library)?\)?);?$/gm
-  const declared = code.replace(declaration, (_, name: string, load: string) => {
+  const withLazyDeclarations = code.replace(declaration, (_, name: string, load: string) => {
     names.push(name)
     return `let lazy_${name}; const load_${name} = () => (lazy_${name} ??= ${load});`
   })
@@ -100,7 +100,7 @@ export function makeRequiresLazy(code: string): { code: string; count: number } 
     return text.replace(usePattern, (_, newKeyword: string | undefined) =>
       newKeyword === undefined ? `load_${name}()` : `${newKeyword}(load_${name}())`,
     )
-  }, declared)
+  }, withLazyDeclarations)
   return { code: rewritten, count: names.length }
 }
 

@@ -13,7 +13,7 @@ export interface RetryAfter {
   /** Whole seconds to wait, 1 to 3,660. */
   seconds: number
   /** False if the header was missing or invalid, and 60 seconds were assumed. */
-  understood: boolean
+  isStated: boolean
 }
 
 /** The window of an hour and a minute of tolerance. The API document allows no longer wait. */
@@ -26,8 +26,8 @@ const assumedSeconds = 60
  */
 export function parseRetryAfter(header: string | undefined): RetryAfter {
   const text = header?.trim() ?? ''
-  if (!/^\d{1,4}$/.test(text)) return { seconds: assumedSeconds, understood: false }
+  if (!/^\d{1,4}$/.test(text)) return { seconds: assumedSeconds, isStated: false }
   const seconds = Number(text)
-  if (seconds > maxRetrySeconds) return { seconds: assumedSeconds, understood: false }
-  return { seconds: Math.max(1, seconds), understood: true }
+  if (seconds > maxRetrySeconds) return { seconds: assumedSeconds, isStated: false }
+  return { seconds: Math.max(1, seconds), isStated: true }
 }

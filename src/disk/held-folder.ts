@@ -45,11 +45,11 @@ export function otherWriters(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): Write
 
 /**
  * As `otherWriters`, but for a folder above: root may own it, and with the sticky bit only owners can exchange
- * entries. `root` is the user id of root.
+ * entries. `rootId` is the user id of root.
  */
-function canExchangeEntries(status: Stats, root: number): Writers | undefined {
+function findExchangers(status: Stats, rootId: number): Writers | undefined {
   const ownId = ownUserId()
-  if (status.uid !== ownId && status.uid !== 0 && status.uid !== root) return 'its owner'
+  if (status.uid !== ownId && status.uid !== 0 && status.uid !== rootId) return 'its owner'
   return isSticky(status) ? undefined : otherWriters({ mode: status.mode, uid: ownId ?? 0, gid: status.gid })
 }
 
@@ -64,27 +64,27 @@ interface Route {
 }
 
 /** Resolves the part of a path that exists. */
-function resolveRoute(folder: string, above?: WritableFolder, links = 0): Route {
+function resolveRoute(folder: string, above?: WritableFolder, linkCount = 0): Route {
   const names = resolve(folder).split(sep)
-  let root = 0
+  let rootId = 0
   let exchangeable = above
   for (let depth = 1; depth <= names.length; depth += 1) {
     const path = names.slice(0, depth).join(sep) || sep
     const status = lstatSync(path, { throwIfNoEntry: false })
     if (status === undefined) break
     // In a user namespace, root may have a user id other than 0.
-    if (depth === 1) root = status.uid
+    if (depth === 1) rootId = status.uid
     if (status.isSymbolicLink()) {
-      const isForeign = status.uid !== ownUserId() && status.uid !== 0 && status.uid !== root
+      const isForeign = status.uid !== ownUserId() && status.uid !== 0 && status.uid !== rootId
       if (isForeign || exchangeable !== undefined) return { path, above: exchangeable, link: path }
       // The system cannot open a path with more links.
-      if (links === maxLinks) break
+      if (linkCount === maxLinks) break
       const target = resolve(dirname(path), readlinkSync(path), ...names.slice(depth))
-      return resolveRoute(target, exchangeable, links + 1)
+      return resolveRoute(target, exchangeable, linkCount + 1)
     }
     if (!status.isDirectory()) break
     if (depth < names.length) {
-      const writers = canExchangeEntries(status, root)
+      const writers = findExchangers(status, rootId)
       exchangeable ??= writers && { path, writers }
     }
   }
@@ -107,24 +107,24 @@ export function requireOwnLinks(path: string): Route {
 }
 
 /**
- * A folder that is held open, so that operations on paths below `at` affect this folder even if another has its name
- * by then. On systems other than Linux, `at` is the folder's path.
+ * A folder that is held open, so that operations on paths below `systemPath` affect this folder even if another has its name
+ * by then. On systems other than Linux, it is the folder's path.
  */
 export class HeldFolder {
   /** The path for messages. */
   readonly path: string
   /** The path for system calls. */
-  readonly at: string
+  readonly systemPath: string
   /** The folder above in which other accounts can exchange this folder. */
-  readonly above: WritableFolder | undefined
+  readonly exchangeableFolder: WritableFolder | undefined
   readonly #descriptor: number | undefined
   readonly #descriptorPaths: string
   #isClosed = false
 
-  private constructor(path: string, { at, descriptorPaths, above, descriptor }: OpenedFolder) {
+  private constructor(path: string, { systemPath, descriptorPaths, above, descriptor }: OpenedFolder) {
     this.path = path
-    this.at = at
-    this.above = above
+    this.systemPath = systemPath
+    this.exchangeableFolder = above
     this.#descriptor = descriptor
     this.#descriptorPaths = descriptorPaths
   }
@@ -143,7 +143,7 @@ export class HeldFolder {
       if (above === undefined) return folder
       if (![ownUserId(), 0].includes(folder.status.uid))
         problem = 'it belongs to another user of this machine, who may have put it there'
-      else if (folder.isHeld && readlinkSync(folder.at) !== route.path)
+      else if (folder.isHeld && readlinkSync(folder.systemPath) !== route.path)
         problem = 'it was exchanged while it was opened'
       else return folder
       folder.close()
@@ -155,7 +155,7 @@ export class HeldFolder {
     })
   }
 
-  /** Whether operations on paths below `at` are sure to affect this folder. */
+  /** Whether operations on paths below `systemPath` are sure to affect this folder. */
   get isHeld(): boolean {
     return this.#descriptor !== undefined
   }
@@ -175,20 +175,22 @@ export class HeldFolder {
 
   /** Opens a folder in this one that is not a symbolic link. Throws the system's error. */
   openBelow(name: string): HeldFolder {
-    const { at, descriptor } = openFolder(join(this.at, name), this.#descriptorPaths, true)
+    const { systemPath, descriptor } = openFolder(join(this.systemPath, name), this.#descriptorPaths, true)
     return new HeldFolder(join(this.path, name), {
-      at,
+      systemPath,
       descriptorPaths: this.#descriptorPaths,
       above: undefined,
       descriptor,
     })
   }
 
-  /** Replaces `at` in the message and hint of a RefcheckError by the path for messages. */
+  /** Replaces `systemPath` in the message and hint of a RefcheckError by the path for messages. */
   withShownPath(error: unknown): unknown {
     if (!(error instanceof RefcheckError) || !this.isHeld) return error
     const replacePath = (text: string): string =>
-      text.replaceAll(`${this.at}/`, join(this.path, sep)).replaceAll(`"${this.at}"`, `"${this.path}"`)
+      text
+        .replaceAll(`${this.systemPath}/`, join(this.path, sep))
+        .replaceAll(`"${this.systemPath}"`, `"${this.path}"`)
     error.message = replacePath(error.message)
     error.hint &&= replacePath(error.hint)
     return error
@@ -204,7 +206,7 @@ export class HeldFolder {
 }
 
 interface OpenedFolder {
-  at: string
+  systemPath: string
   descriptor: number | undefined
   descriptorPaths: string
   above: WritableFolder | undefined
@@ -213,17 +215,17 @@ interface OpenedFolder {
 function openFolder(
   path: string,
   descriptorPaths: string,
-  isNoLink: boolean,
-): Pick<OpenedFolder, 'at' | 'descriptor'> {
-  const status = isNoLink ? lstatSync(path) : statSync(path)
+  refusesLinks: boolean,
+): Pick<OpenedFolder, 'systemPath' | 'descriptor'> {
+  const status = refusesLinks ? lstatSync(path) : statSync(path)
   if (!status.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
   if (statSync(descriptorPaths, { throwIfNoEntry: false }) === undefined)
-    return { at: path, descriptor: undefined }
+    return { systemPath: path, descriptor: undefined }
   const { O_DIRECTORY, O_NOFOLLOW } = constants
-  const descriptor = openSync(path, O_PATH | O_DIRECTORY | (isNoLink ? O_NOFOLLOW : 0))
-  const at = `${descriptorPaths}/${descriptor}`
-  const isNamed = statSync(at, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino
-  if (isNamed) return { at, descriptor }
+  const descriptor = openSync(path, O_PATH | O_DIRECTORY | (refusesLinks ? O_NOFOLLOW : 0))
+  const systemPath = `${descriptorPaths}/${descriptor}`
+  const isSameFolder = statSync(systemPath, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino
+  if (isSameFolder) return { systemPath, descriptor }
   closeSync(descriptor)
-  return { at: path, descriptor: undefined }
+  return { systemPath: path, descriptor: undefined }
 }

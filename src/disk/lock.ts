@@ -84,9 +84,9 @@ export async function findHolder(path: string, clock: LockOptions['clock']): Pro
   return lock === undefined ? holder : undefined
 }
 
-function readHolder(record: string): LockHolder | undefined {
+function readHolder(holderPath: string): LockHolder | undefined {
   try {
-    const { pid, since } = JSON.parse(readOwn(record, 1024) ?? '{}') as Partial<Record<string, unknown>>
+    const { pid, since } = JSON.parse(readOwn(holderPath, 1024) ?? '{}') as Partial<Record<string, unknown>>
     const isHolder =
       Number.isSafeInteger(pid) && typeof since === 'string' && !Number.isNaN(Date.parse(since))
     return isHolder ? { pid: Number(pid), since } : undefined
@@ -133,14 +133,14 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const deadline = clock.monotonic() + waitMs
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, maxPauseMs)) {
     const database = tryLock(path)
-    if (database !== undefined) return lockWith(database)
+    if (database !== undefined) return createLock(database)
     const remainingMs = deadline - clock.monotonic()
     if (remainingMs <= 0) return undefined
     await clock.sleep(Math.min(pause, remainingMs))
   }
 }
 
-function lockWith(database: DatabaseSync): Lock {
+function createLock(database: DatabaseSync): Lock {
   lockedDatabases.add(database)
   return {
     release() {
@@ -188,7 +188,7 @@ function tryLock(path: string): DatabaseSync | undefined {
         cause: error,
       })
     }
-    throw new IoError(`cannot lock "${path}": ${reason(error)}`, {
+    throw new IoError(`cannot lock "${path}": ${messageOf(error)}`, {
       hint: 'Check that the file is empty and writable. If nothing else is running, remove it.',
       cause: error,
     })
@@ -201,6 +201,6 @@ function primaryResultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 }
 
-function reason(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'SQLite could not open it'
 }

@@ -38,37 +38,37 @@ export interface Weakness {
 /**
  * Returns what lets another account replace files in `folder`. The folder must belong to the user and be writable by
  * the user alone. Each folder above it, also on the path through links, must belong to the user or root and must not
- * grant the permission bits `withheld`. The sticky bit counts as not granting them, because only owners rename
+ * grant the permission bits `withheldBits`. The sticky bit counts as not granting them, because only owners rename
  * entries of such a folder. Undefined if there is no weakness; parts of the path that do not exist are not checked.
  */
 export function findFolderWeakness(
   folder: string,
-  withheld = writableByAll,
-  links = 0,
+  withheldBits = writableByAll,
+  linkCount = 0,
 ): Weakness | undefined {
   const ownId = ownUserId()
   if (ownId === undefined) return undefined
   const names = resolve(folder).split(sep)
-  let root = 0
+  let rootId = 0
   for (let depth = 1; depth <= names.length; depth += 1) {
     const path = names.slice(0, depth).join(sep) || sep
     const status = lstatSync(path, { throwIfNoEntry: false })
     if (status === undefined) return undefined
     // In a user namespace, root may have a user id other than 0.
-    if (depth === 1) root = status.uid
+    if (depth === 1) rootId = status.uid
     const isLast = depth === names.length
-    if (status.uid !== ownId && (isLast || (status.uid !== 0 && status.uid !== root)))
+    if (status.uid !== ownId && (isLast || (status.uid !== 0 && status.uid !== rootId)))
       return { path, isAbove: !isLast, problem: 'foreign', status }
     if (status.isSymbolicLink()) {
       // The system cannot open a path with more links.
-      if (links === maxLinks) return undefined
+      if (linkCount === maxLinks) return undefined
       const target = resolve(dirname(path), readlinkSync(path), ...names.slice(depth))
-      return findFolderWeakness(target, withheld, links + 1)
+      return findFolderWeakness(target, withheldBits, linkCount + 1)
     }
     if (!status.isDirectory()) return undefined
     const isWritable = isLast
       ? (status.mode & writableByOthers) !== 0
-      : (status.mode & withheld) !== 0 && (status.mode & stickyBit) === 0
+      : (status.mode & withheldBits) !== 0 && (status.mode & stickyBit) === 0
     if (isWritable) return { path, isAbove: !isLast, problem: 'writable', status }
   }
   return undefined

@@ -73,12 +73,12 @@ function isLink(path: string): boolean {
 }
 
 /**
- * As `findFolderWeakness`, but throws an IoError if the system refuses to read a folder. `withheld`: the permission
+ * As `findFolderWeakness`, but throws an IoError if the system refuses to read a folder. `withheldBits`: the permission
  * bits that the folders above may not grant.
  */
-function readFolderWeakness(folder: string, withheld?: number): Weakness | undefined {
+function readFolderWeakness(folder: string, withheldBits?: number): Weakness | undefined {
   try {
-    return findFolderWeakness(folder, withheld)
+    return findFolderWeakness(folder, withheldBits)
   } catch (error) {
     throw diskFailure('read the folder', folder, error)
   }
@@ -274,8 +274,8 @@ export function findStoreWeakness(file: string): { path: string; why: string } |
  */
 export function requireOwnStore(file: string): void {
   const ownId = ownUserId()
-  const owner = readStatus(file)?.uid ?? ownId
-  if (ownId === undefined || owner === ownId || owner === 0) return
+  const ownerId = readStatus(file)?.uid ?? ownId
+  if (ownId === undefined || ownerId === ownId || ownerId === 0) return
   throw new IoError(`cannot order with the store "${file}": it belongs to another user of this machine`, {
     hint: 'Nothing was sent. Run refcheck as that user, or check what is in the store and make it yours with chown.',
   })
@@ -349,10 +349,10 @@ const permissions = ({ mode }: { mode: number }): string => formatMode({ mode: m
  * exist, the nearest existing folder above it is used instead. Throws an IoError if no file can be written.
  */
 export async function tryWrite(folder: string): Promise<void> {
-  const existing = nearestExisting(folder)
+  const existingFolder = nearestExisting(folder)
   try {
-    if (existing === folder) refuseForeign('folder', folder, (await stat(folder)).uid)
-    const temporaryFolder = await mkdtemp(join(existing, '.refcheck-try-'))
+    if (existingFolder === folder) refuseForeign('folder', folder, (await stat(folder)).uid)
+    const temporaryFolder = await mkdtemp(join(existingFolder, '.refcheck-try-'))
     try {
       const file = await open(join(temporaryFolder, 'file'), 'wx', 0o600)
       try {
@@ -365,7 +365,7 @@ export async function tryWrite(folder: string): Promise<void> {
     }
   } catch (error) {
     throw error instanceof Error && 'code' in error && 'syscall' in error
-      ? diskFailure(existing === folder ? 'write in the folder' : 'make the folder', folder, error)
+      ? diskFailure(existingFolder === folder ? 'write in the folder' : 'make the folder', folder, error)
       : error
   }
 }

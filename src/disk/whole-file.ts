@@ -59,7 +59,7 @@ export async function writeFileAtomically(
 ): Promise<void> {
   const folder = openFolderOf(path)
   try {
-    await writeInFolder(join(folder.at, basename(path)), content, options)
+    await writeInFolder(join(folder.systemPath, basename(path)), content, options)
   } catch (error) {
     throw folder.withShownPath(error)
   } finally {
@@ -80,13 +80,13 @@ function openFolderOf(path: string): HeldFolder {
 async function writeInFolder(path: string, content: FileContent, options: WriteOptions): Promise<void> {
   const { overwrite = true, random = systemRandom } = options
   requireWritableTarget(path, overwrite)
-  const temporary = join(dirname(path), `${temporaryPrefix(path)}${random.bytes(8).toString('hex')}.tmp`)
-  await writeTemporary(temporary, path, content)
+  const temporaryPath = join(dirname(path), `${temporaryPrefix(path)}${random.bytes(8).toString('hex')}.tmp`)
+  await writeTemporary(temporaryPath, path, content)
   try {
-    if (overwrite) renameSync(temporary, path)
-    else linkAsNew(temporary, path)
+    if (overwrite) renameSync(temporaryPath, path)
+    else linkAsNew(temporaryPath, path)
   } catch (error) {
-    rmSync(temporary, { force: true })
+    rmSync(temporaryPath, { force: true })
     throw diskFailure('write', path, error)
   }
   await flushFolder(dirname(path))
@@ -97,7 +97,7 @@ async function writeInFolder(path: string, content: FileContent, options: WriteO
  * with the first write, for most files once all content is read; `onContentEnd` is called then.
  */
 export async function writeTemporary(
-  temporary: string,
+  temporaryPath: string,
   target: string,
   content: FileContent,
   { onContentEnd }: { onContentEnd?: (() => void) | undefined } = {},
@@ -106,7 +106,7 @@ export async function writeTemporary(
   const chunks: Uint8Array[] = []
   let pendingBytes = 0
   const write = async (): Promise<number> => {
-    file ??= await createTemporary(temporary, target)
+    file ??= await createTemporary(temporaryPath, target)
     pendingBytes = 0
     await onDisk(writeAll(file, chunks), target)
     return file
@@ -120,7 +120,7 @@ export async function writeTemporary(
     onContentEnd?.()
     await onDisk(flushData(await write()), target)
   } catch (error) {
-    if (file !== undefined) rmSync(temporary, { force: true })
+    if (file !== undefined) rmSync(temporaryPath, { force: true })
     throw error
   } finally {
     if (file !== undefined) closeSync(file)
@@ -147,21 +147,21 @@ const noHardLinkCodes = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOT
  * rename() would replace an existing file, link() does not. Without hard links, an empty file reserves the name
  * first.
  */
-export function linkAsNew(temporary: string, path: string): void {
+export function linkAsNew(temporaryPath: string, path: string): void {
   try {
-    linkSync(temporary, path)
+    linkSync(temporaryPath, path)
   } catch (error) {
     if (!noHardLinkCodes.has(systemErrorCode(error))) throw error
     closeSync(openSync(path, 'wx', privateMode))
     try {
-      renameSync(temporary, path)
+      renameSync(temporaryPath, path)
     } catch (failure) {
       rmSync(path, { force: true })
       throw failure
     }
     return
   }
-  unlinkSync(temporary)
+  unlinkSync(temporaryPath)
 }
 
 /** Returns the start of the temporary name, short enough for that name to be valid wherever the target's is. */
@@ -187,13 +187,13 @@ function writeError(path: string, why: string, hint: string): IoError {
   return new IoError(`cannot write "${path}": ${why}`, { hint })
 }
 
-async function createTemporary(temporary: string, target: string): Promise<number> {
+async function createTemporary(temporaryPath: string, target: string): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   try {
-    return await openFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, privateMode)
+    return await openFile(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, privateMode)
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') {
-      throw writeError(target, `"${temporary}" is in the way`, 'Remove that file, then run it again.')
+      throw writeError(target, `"${temporaryPath}" is in the way`, 'Remove that file, then run it again.')
     }
     throw diskFailure('write', target, error)
   }

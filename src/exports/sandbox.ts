@@ -289,7 +289,8 @@ function answerCall(
     remoteAddress: connection.remoteAddress,
     publicUrl,
     cut: () => connection.cut(),
-    cutShort: (status, responseHeaders, part) => connection.cutShort(status, responseHeaders, part),
+    sendPartAndClose: (status, responseHeaders, part) =>
+      connection.sendPartAndClose(status, responseHeaders, part),
   })
 }
 

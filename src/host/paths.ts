@@ -87,17 +87,17 @@ function platformFolders(
 }
 
 /**
- * Runs `job` with HOME and SHELL set, if /etc/passwd has no line for the uid of this account. oclif reads the account's
+ * Runs `run` with HOME and SHELL set, if /etc/passwd has no line for the uid of this account. oclif reads the account's
  * home folder and shell, does not need them, and exits if they are missing.
  */
-export async function withAccountVariables<T>(job: () => Promise<T>): Promise<T> {
-  if (hasAccountName()) return job()
+export async function withAccountVariables<T>(run: () => Promise<T>): Promise<T> {
+  if (hasAccountName()) return run()
   const missingVariables = Object.entries({ HOME: '/', SHELL: '/bin/sh' }).filter(
     ([name]) => process.env[name] === undefined,
   )
   for (const [name, value] of missingVariables) process.env[name] = value
   try {
-    return await job()
+    return await run()
   } finally {
     for (const [name] of missingVariables) delete process.env[name]
   }

@@ -49,9 +49,9 @@ export class Secrets {
 
   /** Adds the token of a signed URL, both encoded and decoded. */
   addTokenOf(url: string): void {
-    const [, raw] = /[?&;]t=([^&#\s]*)/.exec(url) ?? []
-    this.add('token', raw)
-    if (raw !== undefined) this.add('token', decodeUriOrUndefined(raw))
+    const [, encodedToken] = /[?&;]t=([^&#\s]*)/.exec(url) ?? []
+    this.add('token', encodedToken)
+    if (encodedToken !== undefined) this.add('token', decodeUriOrUndefined(encodedToken))
   }
 
   /** Removes a value, for a command that prints it. */
@@ -102,10 +102,11 @@ export class Secrets {
 
   #redactValues(value: unknown, key: string, secrets: Secrets, depth: number): unknown {
     if (typeof value === 'string') {
-      const [, address, token = '', rest = ''] = (key === signedUrlKey && signedUrl.exec(value)) || []
+      const [, address, token = '', laterParameters = ''] =
+        (key === signedUrlKey && signedUrl.exec(value)) || []
       return address === undefined
         ? secrets.redact(value)
-        : secrets.#replaceIn(address) + this.#replaceIn(token) + secrets.redact(rest)
+        : secrets.#replaceIn(address) + this.#replaceIn(token) + secrets.redact(laterParameters)
     }
     if (typeof value !== 'object' || value === null) return value
     if (depth > maxDepth) return null
@@ -163,11 +164,11 @@ function replaceInDecodings(text: string, searches: readonly Search[]): string {
     ? decodings(text).some(isFound)
     : text.indexOf('\n') < text.length - 1 && text.includes('\n') && isFound(text.replaceAll('\n', ''))
   if (!containsValue) return text
-  const passes: Edit[][] = []
+  const editsByPass: Edit[][] = []
   const matches: Match[] = []
-  for (const each of decodings(text, passes)) {
+  for (const each of decodings(text, editsByPass)) {
     for (const { from, to, name } of searches.flatMap((search) => search.findAllIn(each))) {
-      const [start, end] = rangeIn(passes, from, to)
+      const [start, end] = rangeIn(editsByPass, from, to)
       matches.push({ from: start, to: end, name })
     }
   }
@@ -189,10 +190,10 @@ class Search {
    * The start of the longest run of letters and digits in each form of each value, in lowercase. All have the same
    * length.
    */
-  readonly #starts: readonly string[]
+  readonly #wordStarts: readonly string[]
   readonly #startLength: number
-  /** A text in which no word contains one of `#starts` contains no value. */
-  readonly #words: RegExp
+  /** A text in which no word contains one of `#wordStarts` contains no value. */
+  readonly #wordPattern: RegExp
   #compiledPattern: RegExp | undefined
 
   constructor(nameByValue: ReadonlyMap<string, string>) {
@@ -201,8 +202,8 @@ class Search {
     const words = this.#values.flatMap(encodedForms).map(longestWord)
     const length = Math.min(...words.map((word) => word.length))
     this.#startLength = length
-    this.#starts = [...new Set(words.map((word) => word.slice(0, length)))]
-    this.#words = new RegExp(`[A-Za-z\\d]{${length},}`, 'g')
+    this.#wordStarts = [...new Set(words.map((word) => word.slice(0, length)))]
+    this.#wordPattern = new RegExp(`[A-Za-z\\d]{${length},}`, 'g')
   }
 
   isIn(text: string): boolean {
@@ -225,9 +226,9 @@ class Search {
 
   #mayBeIn(text: string): boolean {
     if (this.#startLength === 0) return true
-    return (text.match(this.#words) ?? []).some((word) => {
+    return (text.match(this.#wordPattern) ?? []).some((word) => {
       const lowercaseWord = word.toLowerCase()
-      return this.#starts.some((start) => lowercaseWord.includes(start))
+      return this.#wordStarts.some((start) => lowercaseWord.includes(start))
     })
   }
 
@@ -351,13 +352,13 @@ function addPasswords(secrets: Secrets, { name, userinfo }: AddressVariable, add
   const [, , user = '', userPassword] = userinfo.exec(address) ?? []
   const passwords = [userPassword, ...[...address.matchAll(passwordParameter)].map(([, , value]) => value)]
   const token = !userPassword && tokenAsUser.test(user) ? user : undefined
-  for (const raw of [...passwords, token]) {
-    if (raw === undefined) continue
-    const plain = decodeUriOrUndefined(raw) ?? raw
-    secrets.add(name, raw)
-    secrets.add(name, plain)
+  for (const encoded of [...passwords, token]) {
+    if (encoded === undefined) continue
+    const decoded = decodeUriOrUndefined(encoded) ?? encoded
+    secrets.add(name, encoded)
+    secrets.add(name, decoded)
     // The form in which the password is sent to a proxy (RFC 7617).
-    secrets.add(name, Buffer.from(`${decodeUriOrUndefined(user) ?? user}:${plain}`).toString('base64'))
+    secrets.add(name, Buffer.from(`${decodeUriOrUndefined(user) ?? user}:${decoded}`).toString('base64'))
   }
 }
 
@@ -389,11 +390,11 @@ export function childEnvironment(env: Environment, secrets: Secrets): Record<str
 }
 
 /**
- * A part of a text that a pass changed. `at` and `length` are its range in the result, `from` and `to` its range in the
+ * A part of a text that a pass changed. `index` and `length` are its range in the result, `from` and `to` its range in the
  * input.
  */
 interface Edit {
-  at: number
+  resultIndex: number
   length: number
   from: number
   to: number
@@ -403,7 +404,7 @@ interface Edit {
  * Characters that are not visible within a word: terminal sequences, control and format characters, line breaks, and
  * U+FFFD, which the program prints in their stead.
  */
-const hidden = new RegExp(
+const hiddenCharacter = new RegExp(
   [
     String.raw`\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B\\]*(?:\u0007|\u001B\\)|[()][A-Z\d])`,
     String.raw`\u009B[0-?]*[ -/]*[@-~]`,
@@ -436,7 +437,7 @@ const encodedCharacter = new RegExp(
 const mayHideText =
   /[^ -~\n\xA1-\xA9\xAB\xAC\xAE-\xB1\xB4-\xB8\xBB-\u02AF\u0370-\u058F\u2010-\u2027\u20A0-\u20BF\u2190-\u23FF\u2500-\u27BF\u3041-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3]|\\\\?\w|%[\dA-Fa-fu]|&[#A-Za-z]/
 
-/** A text that does not match contains no character that `hidden` or `encodedCharacter` matches. */
+/** A text that does not match contains no character that `hiddenCharacter` or `encodedCharacter` matches. */
 const mayChange = /[^ -~]|[\\%&]/
 
 /**
@@ -497,28 +498,28 @@ function mayBeEncoded(text: string): boolean {
 
 /**
  * Yields the text after each pass. A pass removes hidden characters or decodes encoded ones; the passes end when
- * nothing changes. `passes` receives the edits of each pass, for `rangeIn`; for a long text they need many times its
+ * nothing changes. `editsByPass` receives the edits of each pass, for `rangeIn`; for a long text they need many times its
  * memory.
  */
-function* decodings(source: string, passes?: Edit[][]): Generator<string> {
+function* decodings(source: string, editsByPass?: Edit[][]): Generator<string> {
   let text = source
   for (let pass = 0; pass < maxPasses; pass += 1) {
     const isStripping = pass % 2 === 0
-    const edits: Edit[] | undefined = passes && []
+    const edits: Edit[] | undefined = editsByPass && []
     const next = isStripping
-      ? replacePattern(text, hidden, () => '', edits)
+      ? replacePattern(text, hiddenCharacter, () => '', edits)
       : replacePattern(text, encodedCharacter, decodeCharacter, edits)
     if (next === text && !isStripping) return
     if (next === text) continue
-    if (edits !== undefined) passes?.push(edits)
+    if (edits !== undefined) editsByPass?.push(edits)
     text = next
     yield text
   }
 }
 
-/** Returns the range in the source of the range from `start` to `end` (exclusive) in the text after `passes`. */
-function rangeIn(passes: readonly Edit[][], start: number, end: number): [from: number, to: number] {
-  return passes.reduceRight<[number, number]>(
+/** Returns the range in the source of the range from `start` to `end` (exclusive) in the text after `editsByPass`. */
+function rangeIn(editsByPass: readonly Edit[][], start: number, end: number): [from: number, to: number] {
+  return editsByPass.reduceRight<[number, number]>(
     ([from, to], edits) => [rangeBefore(edits, from).from, rangeBefore(edits, to - 1).to],
     [start, end],
   )
@@ -537,24 +538,24 @@ function replacePattern(
     const changed = change(found)
     if (edits === undefined) return changed
     const from = rest.find((each) => typeof each === 'number') ?? 0
-    edits.push({ at: from + shift, length: changed.length, from, to: from + found.length })
+    edits.push({ resultIndex: from + shift, length: changed.length, from, to: from + found.length })
     shift += changed.length - found.length
     return changed
   })
 }
 
-/** Returns the range, in the input of a pass, of the character that is at `at` in the result of the pass. */
-function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: number } {
+/** Returns the range, in the input of a pass, of the character that is at `index` in the result of the pass. */
+function rangeBefore(edits: readonly Edit[], index: number): { from: number; to: number } {
   let low = 0
   let high = edits.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((edits[middle]?.at ?? 0) <= at) low = middle + 1
+    if ((edits[middle]?.resultIndex ?? 0) <= index) low = middle + 1
     else high = middle
   }
   const last = edits[low - 1]
-  if (last === undefined) return { from: at, to: at + 1 }
-  const distance = at - last.at - last.length
+  if (last === undefined) return { from: index, to: index + 1 }
+  const distance = index - last.resultIndex - last.length
   return distance < 0 ? last : { from: last.to + distance, to: last.to + distance + 1 }
 }
 

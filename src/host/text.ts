@@ -22,8 +22,8 @@ const plainText = /^[ -~\n]*$/
 const replacement = '\uFFFD'
 
 /** The start of a string sequence (OSC, as in a hyperlink or a title), and its possible ends. */
-const opener = '\u001B]'
-const closers = ['\u0007', '\u001B\\', '\u009C']
+const sequenceStart = '\u001B]'
+const sequenceEnds = ['\u0007', '\u001B\\', '\u009C']
 
 /** Maximal number of characters of a line. Real sentences, names and values are shorter. */
 const maxLineLength = 4000
@@ -38,15 +38,15 @@ const blanksBetweenReplacements = new RegExp(String.raw`(?:${blankCharacter}+\uF
 
 export interface SanitizeOptions {
   /** Whether a line of any length is kept whole. */
-  uncut?: boolean | undefined
+  isUncut?: boolean | undefined
   /** Whether line breaks become U+FFFD, for a text that is shown on one line. */
-  marksLines?: boolean | undefined
+  marksLineBreaks?: boolean | undefined
   /** Whether runs of plain spaces are kept, because refcheck laid out the text. */
-  layout?: boolean | undefined
+  keepsLayout?: boolean | undefined
   /**
    * Whether line breaks become \n, and the layout is kept too. Otherwise each line break becomes a space.
    */
-  lines?: boolean | undefined
+  keepsLines?: boolean | undefined
 }
 
 /**
@@ -56,13 +56,13 @@ export interface SanitizeOptions {
  * that are left out.
  */
 export function sanitize(text: string, options: SanitizeOptions = {}): string {
-  const isLaidOut = options.lines === true || options.layout === true
-  if (!isLaidOut && options.uncut !== true && text.length > maxLineLength) {
+  const isLaidOut = options.keepsLines === true || options.keepsLayout === true
+  if (!isLaidOut && options.isUncut !== true && text.length > maxLineLength) {
     const cutCharacters = (text.length - maxLineLength).toLocaleString('en')
     const start = text.slice(0, maxLineLength).replace(/[\uD800-\uDBFF]$/, '')
-    return `${sanitize(start, { ...options, uncut: true })}… (${cutCharacters} more characters)`
+    return `${sanitize(start, { ...options, isUncut: true })}… (${cutCharacters} more characters)`
   }
-  const lineEnd = options.lines === true ? '\n' : options.marksLines === true ? replacement : ' '
+  const lineEnd = options.keepsLines === true ? '\n' : options.marksLineBreaks === true ? replacement : ' '
   const line = withoutSequences(text).replace(lineBreak, lineEnd).replaceAll('\t', ' ')
   // An escape character that remains from a nested sequence is replaced like any other control character.
   const clean = plainText.test(line)
@@ -79,12 +79,12 @@ export function sanitize(text: string, options: SanitizeOptions = {}): string {
  */
 function withoutSequences(text: string): string {
   const closedLength = Math.max(
-    ...closers.map((closer) => {
+    ...sequenceEnds.map((closer) => {
       const index = text.lastIndexOf(closer)
       return index === -1 ? 0 : index + closer.length
     }),
   )
-  const rest = text.slice(closedLength).replaceAll(opener, `${replacement}]`)
+  const rest = text.slice(closedLength).replaceAll(sequenceStart, `${replacement}]`)
   return stripVTControlCharacters(text.slice(0, closedLength)) + stripVTControlCharacters(rest)
 }
 

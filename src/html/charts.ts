@@ -30,7 +30,7 @@ export function statusChart(counts: readonly (readonly [status: string, count: n
       ${segments.map(
         ({ status, from, to }) =>
           html`<rect
-            class="${toneOf(status)}"
+            class="${colourClassOf(status)}"
             x="${from.toFixed(1)}"
             width="${Math.max(1.5, to - from - 2).toFixed(1)}"
             height="${String(barHeight)}"
@@ -42,7 +42,7 @@ export function statusChart(counts: readonly (readonly [status: string, count: n
       ${segments.map(
         ({ status, count }) =>
           html`<li>
-            ${swatch(toneOf(status))} <b>${String(count)}</b> ${status}
+            ${swatch(colourClassOf(status))} <b>${String(count)}</b> ${status}
             <span>(${percent(count, total)})</span>
           </li>`,
       )}
@@ -65,24 +65,28 @@ export function percent(count: number, total: number): string {
 /** The numbers of orders and completions in one period. */
 interface Period {
   label: string
-  ordered: number
-  completed: number
+  orderCount: number
+  completionCount: number
 }
 
 const plot = { left: 34, right: 4, top: 10, bottom: 24, height: 150 }
 
 /** Draws orders and completions over time. `periodName` is the length of one period, such as "day". */
 export function timeline(periods: readonly Period[], periodName: string): Piece {
-  const highest = Math.max(1, ...periods.map(({ ordered, completed }) => Math.max(ordered, completed)))
-  const floor = plot.height - plot.bottom
-  const y = (count: number): number => floor - (count / highest) * (floor - plot.top)
-  const slot = (width - plot.left - plot.right) / Math.max(1, periods.length)
-  const barWidth = Math.min(26, slot * 0.4)
-  const sum = (key: 'ordered' | 'completed'): number => periods.reduce((total, each) => total + each[key], 0)
-  const description = `${sum('ordered')} orders and ${sum('completed')} completions by ${periodName}, ${periods[0]?.label ?? ''} to ${periods.at(-1)?.label ?? ''}`
+  const maxCount = Math.max(
+    1,
+    ...periods.map(({ orderCount, completionCount }) => Math.max(orderCount, completionCount)),
+  )
+  const baseline = plot.height - plot.bottom
+  const y = (count: number): number => baseline - (count / maxCount) * (baseline - plot.top)
+  const slotWidth = (width - plot.left - plot.right) / Math.max(1, periods.length)
+  const barWidth = Math.min(26, slotWidth * 0.4)
+  const sum = (key: 'orderCount' | 'completionCount'): number =>
+    periods.reduce((total, each) => total + each[key], 0)
+  const description = `${sum('orderCount')} orders and ${sum('completionCount')} completions by ${periodName}, ${periods[0]?.label ?? ''} to ${periods.at(-1)?.label ?? ''}`
   return html`<figure>
     <svg viewBox="0 0 ${String(width)} ${String(plot.height)}" role="img" aria-label="${description}">
-      ${[highest, ...(highest > 1 ? [highest / 2] : []), 0].map(
+      ${[maxCount, ...(maxCount > 1 ? [maxCount / 2] : []), 0].map(
         (count) =>
           html`<line
               class="grid"
@@ -95,12 +99,12 @@ export function timeline(periods: readonly Period[], periodName: string): Piece 
               >${Number.isInteger(count) ? String(count) : ''}</text
             >`,
       )}
-      ${periods.map(({ label, ordered, completed }, index) => {
-        const middle = plot.left + slot * (index + 0.5)
+      ${periods.map(({ label, orderCount, completionCount }, index) => {
+        const middle = plot.left + slotWidth * (index + 0.5)
         return html`<g>
-          <title>${label}: ${String(ordered)} ordered, ${String(completed)} completed</title>
-          ${column('active', middle - barWidth - 1, barWidth, y(ordered), floor)}
-          ${column('done', middle + 1, barWidth, y(completed), floor)}
+          <title>${label}: ${String(orderCount)} ordered, ${String(completionCount)} completed</title>
+          ${column('active', middle - barWidth - 1, barWidth, y(orderCount), baseline)}
+          ${column('done', middle + 1, barWidth, y(completionCount), baseline)}
           ${
             hasLabel(index, periods.length)
               ? html`<text x="${middle.toFixed(1)}" y="${String(plot.height - 6)}" text-anchor="middle"
@@ -112,20 +116,20 @@ export function timeline(periods: readonly Period[], periodName: string): Piece 
       })}
     </svg>
     <ul class="legend">
-      <li>${swatch('active')} <b>${String(sum('ordered'))}</b> ordered</li>
-      <li>${swatch('done')} <b>${String(sum('completed'))}</b> completed, as last read</li>
+      <li>${swatch('active')} <b>${String(sum('orderCount'))}</b> ordered</li>
+      <li>${swatch('done')} <b>${String(sum('completionCount'))}</b> completed, as last read</li>
     </ul>
   </figure>`
 }
 
-function column(tone: string, x: number, barWidth: number, top: number, floor: number): Piece | string {
-  if (floor - top < 0.5) return ''
+function column(tone: string, x: number, barWidth: number, top: number, baseline: number): Piece | string {
+  if (baseline - top < 0.5) return ''
   return html`<rect
     class="${tone}"
     x="${x.toFixed(1)}"
     y="${top.toFixed(1)}"
     width="${barWidth.toFixed(1)}"
-    height="${(floor - top).toFixed(1)}"
+    height="${(baseline - top).toFixed(1)}"
     rx="1.5"
   ></rect>`
 }
@@ -136,17 +140,17 @@ function hasLabel(index: number, count: number): boolean {
   return index % step === 0
 }
 
-/** Draws the used share of a quota window. `rest` is a text after the counts. */
+/** Draws the used share of a quota window. `suffix` is a text after the counts. */
 export function quotaBar({
   name,
   used,
   calls,
-  rest,
+  suffix,
 }: {
   name: string
   used: number
   calls: number
-  rest: string
+  suffix: string
 }): Piece {
   const share = Math.min(1, used / calls)
   const tone = share >= 0.95 ? 'bad' : share >= 0.75 ? 'warn' : 'done'
@@ -156,12 +160,12 @@ export function quotaBar({
       <rect class="rest" width="200" height="12" rx="3"></rect>
       <rect class="${tone}" width="${(share * 200).toFixed(1)}" height="12" rx="3"></rect>
     </svg>
-    <span>${String(used)} used, ${String(Math.max(0, calls - used))} left${rest}</span>
+    <span>${String(used)} used, ${String(Math.max(0, calls - used))} left${suffix}</span>
   </div>`
 }
 
 /** Returns the colour class for a status of a request, check or row; `new` for an unknown status. */
-function toneOf(status: string): string {
+function colourClassOf(status: string): string {
   switch (status) {
     case 'COMPLETED':
     case 'accepted':
@@ -197,5 +201,5 @@ function toneOf(status: string): string {
 
 /** Renders a status as a word on its colour. */
 export function pill(status: string, word = status): Piece {
-  return html`<span class="pill ${toneOf(status)}">${sanitize(word)}</span>`
+  return html`<span class="pill ${colourClassOf(status)}">${sanitize(word)}</span>`
 }

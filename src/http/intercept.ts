@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher, Dispatcher1Wrapper } from 'undici'
 
 interface Interception {
-  from: URL
-  to: (path: string) => URL
+  baseUrl: URL
+  toTarget: (path: string) => URL
 }
 
 /** The newest interception first: it has precedence over an older one with the same base URL. */
@@ -10,12 +10,12 @@ const interceptions: Interception[] = []
 let uninstall: (() => void) | undefined
 
 /**
- * Redirects this process's calls to the base URL `from` (with or without a path): `to` maps the path and
+ * Redirects this process's calls to the base URL `baseUrl` (with or without a path): `toTarget` maps the path and
  * query below it to the URL that is called instead. It covers HttpClient, Node's `fetch` and every version of
  * undici; other calls are unchanged. Returns a function that ends the redirection.
  */
-export function interceptCalls(from: URL, to: (path: string) => URL): () => void {
-  const interception = { from, to }
+export function interceptCalls(baseUrl: URL, toTarget: (path: string) => URL): () => void {
+  const interception = { baseUrl, toTarget }
   interceptions.unshift(interception)
   uninstall ??= installDispatchers()
   return () => {
@@ -30,10 +30,11 @@ export function interceptCalls(from: URL, to: (path: string) => URL): () => void
 
 /** Returns the URL to call instead of `url`; undefined if no interception applies. */
 export function interceptedUrl(url: URL): URL | undefined {
-  for (const { from, to } of interceptions) {
-    const base = from.pathname.replace(/\/$/, '')
+  for (const { baseUrl, toTarget } of interceptions) {
+    const base = baseUrl.pathname.replace(/\/$/, '')
     const isBelow = url.pathname === base || url.pathname.startsWith(`${base}/`)
-    if (url.origin === from.origin && isBelow) return to(url.pathname.slice(base.length) + url.search)
+    if (url.origin === baseUrl.origin && isBelow)
+      return toTarget(url.pathname.slice(base.length) + url.search)
   }
   return undefined
 }
@@ -70,9 +71,12 @@ function replaceDispatcher(key: string, adapt: (agent: Agent) => Dispatcher, age
   const intercepting = adapt(agent)
   const dispatch: Dispatcher['dispatch'] = (options, handler) => {
     const url = `${options.origin === undefined ? '' : new URL(options.origin).origin}${options.path}`
-    const to = URL.canParse(url) ? interceptedUrl(new URL(url)) : undefined
-    if (to === undefined) return previous.dispatch(options, handler)
-    return intercepting.dispatch({ ...options, origin: to.origin, path: to.pathname + to.search }, handler)
+    const target = URL.canParse(url) ? interceptedUrl(new URL(url)) : undefined
+    if (target === undefined) return previous.dispatch(options, handler)
+    return intercepting.dispatch(
+      { ...options, origin: target.origin, path: target.pathname + target.search },
+      handler,
+    )
   }
   const replacement = Object.assign(Object.create(previous) as Dispatcher, { dispatch })
   const set = (dispatcher: Dispatcher): void =>

@@ -6,8 +6,8 @@ import type { HttpResponse } from './types.ts'
 
 /** A wait or a retry that the user should see while a call continues. */
 export type RetryEvent =
-  /** `understood` is false if the 429 stated no readable wait, so that a wait was assumed. */
-  | { kind: 'throttled'; seconds: number; understood: boolean }
+  /** `isStated` is false if the 429 stated no readable wait, so that a wait was assumed. */
+  | { kind: 'throttled'; seconds: number; isStated: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
 
 export interface RetryPolicy {
@@ -16,10 +16,10 @@ export interface RetryPolicy {
   /** Milliseconds that all waits of one call may take together; Infinity for no limit. */
   budgetMs: number
   /** Returns the wait that a 429 states, or an assumed one if it states none. */
-  retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
+  retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; isStated: boolean }
   onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called for every 429, even if the call does not wait. */
-  onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
+  onThrottled?: ((seconds: number, isStated: boolean) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -41,18 +41,19 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
 ): Promise<T> {
   const deadline = policy.clock.monotonic() + policy.budgetMs
   const remainingMs = (): number => deadline - policy.clock.monotonic()
-  for (let tries = 1; ;) {
+  for (let attemptCount = 1; ;) {
     const outcome = await catchTransportError(attempt)
     if (outcome.kind === 'answer' && outcome.answer.status === 429) {
       await waitForQuota(outcome.answer, policy, remainingMs())
       continue
     }
-    const backoff = randomBackoffMs(tries, policy.random)
-    if (!isWorthRepeating(outcome) || tries >= maxAttempts || backoff > remainingMs()) return unwrap(outcome)
-    tries += 1
+    const backoff = randomBackoffMs(attemptCount, policy.random)
+    if (!isWorthRepeating(outcome) || attemptCount >= maxAttempts || backoff > remainingMs())
+      return unwrap(outcome)
+    attemptCount += 1
     policy.onRetry?.({
       kind: 'retry',
-      attempt: tries,
+      attempt: attemptCount,
       of: maxAttempts,
       seconds: backoff / 1000,
       reason: outcome.kind === 'failure' ? outcome.error.message : `answer ${outcome.answer.status}`,
@@ -88,8 +89,8 @@ async function waitForQuota(
   policy: RetryPolicy,
   remainingMs: number,
 ): Promise<void> {
-  const { seconds, understood } = policy.retryAfter(answer)
-  policy.onThrottled?.(seconds, understood)
+  const { seconds, isStated } = policy.retryAfter(answer)
+  policy.onThrottled?.(seconds, isStated)
   if (seconds * 1000 > remainingMs) {
     throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {
       status: 429,
@@ -97,12 +98,12 @@ async function waitForQuota(
       hint: `Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
     })
   }
-  policy.onRetry?.({ kind: 'throttled', seconds, understood })
+  policy.onRetry?.({ kind: 'throttled', seconds, isStated })
   await policy.clock.sleep(seconds * 1000, policy.signal)
 }
 
 /** Returns a wait of which half is random, so that several processes do not retry at the same time. */
-function randomBackoffMs(tries: number, random: Random): number {
-  const ceiling = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (tries - 1))
-  return Math.round(ceiling / 2 + (ceiling / 2) * random.fraction())
+function randomBackoffMs(attemptCount: number, random: Random): number {
+  const maxWaitMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attemptCount - 1))
+  return Math.round(maxWaitMs / 2 + (maxWaitMs / 2) * random.fraction())
 }

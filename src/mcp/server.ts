@@ -71,9 +71,9 @@ function agentServer(agentServices: AgentServices): McpServer {
         inputSchema: tool.input.strict(),
         outputSchema: fromJsonSchema(resultSchema(tool.answer)),
         annotations: {
-          readOnlyHint: !tool.keeps,
+          readOnlyHint: !tool.storesData,
           destructiveHint: false,
-          idempotentHint: !tool.keeps,
+          idempotentHint: !tool.storesData,
           openWorldHint: false,
         },
       },
@@ -81,10 +81,13 @@ function agentServer(agentServices: AgentServices): McpServer {
     )
   }
   addResources(server, services)
-  for (const { name, title, description, input, text } of prompts) {
-    server.registerPrompt(name, { title, description, argsSchema: input }, (given) => ({
+  for (const { name, title, description, input, writeText } of prompts) {
+    server.registerPrompt(name, { title, description, argsSchema: input }, (values) => ({
       messages: [
-        { role: 'user', content: { type: 'text', text: text(given as Record<string, string | undefined>) } },
+        {
+          role: 'user',
+          content: { type: 'text', text: writeText(values as Record<string, string | undefined>) },
+        },
       ],
     }))
   }
@@ -95,37 +98,37 @@ function agentServer(agentServices: AgentServices): McpServer {
 async function callTool(services: ConnectedServices, tool: Tool, input: Input, context: ServerContext) {
   const { signal } = context.mcpReq
   const progress = createProgress(context)
-  const printed = await tool
-    .job({ ...services, run: progress.through(services.run) }, input, signal)
+  const commandResult = await tool
+    .perform({ ...services, run: progress.withProgress(services.run) }, input, signal)
     .catch((error: unknown): CommandResult => ({ code: 1, document: failureDocument(error) }))
-  const document = printed.document ?? failureDocument(undefined)
+  const document = commandResult.document ?? failureDocument(undefined)
   const result = await redactedResult(services, tool, input, { document, signal })
-  const content = [{ type: 'text' as const, text: resultText(result, services.mark()) }]
-  if (printed.isRefused === true || isFailure(document)) return { content, isError: true }
+  const content = [{ type: 'text' as const, text: resultText(result, services.createMark()) }]
+  if (commandResult.isRefused === true || isFailure(document)) return { content, isError: true }
   return { content, structuredContent: { ...result } }
 }
 
 async function redactedResult(
   { run, packages, reports: reportsFolder, showsPersonalData, redact }: ConnectedServices,
-  { answer, namesFrom, namesChecks, hasNoPersons }: Tool,
+  { answer, nameSources, hasCheckNames, hasNoPersons }: Tool,
   input: Input,
   { document, signal }: { document: unknown; signal: AbortSignal },
 ): Promise<Result> {
   // A result about packages contains no personal data, but the message of a failure may name the user.
   const showsAll = showsPersonalData || (hasNoPersons === true && !isFailure(document))
-  const lines = showsAll ? [] : (namesFrom?.(input) ?? [])
-  const others: unknown[] = []
-  for (const line of lines) {
+  const commandLines = showsAll ? [] : (nameSources?.(input) ?? [])
+  const otherDocuments: unknown[] = []
+  for (const line of commandLines) {
     const result = await run(line, { signal }).catch((): CommandResult => ({ code: 1, document: undefined }))
-    others.push(result.document)
+    otherDocuments.push(result.document)
   }
-  const needsPackages = !showsAll && namesChecks === true && !isFailure(document)
-  const declared = showsAll ? document : keepDeclared(document, jsonSchemaOf(answer))
+  const needsPackages = !showsAll && hasCheckNames === true && !isFailure(document)
+  const declaredDocument = showsAll ? document : keepDeclared(document, jsonSchemaOf(answer))
   return resultOf(
-    redactForAgent(declared, {
+    redactForAgent(declaredDocument, {
       showsPersonalData: showsAll,
       redact,
-      others: [...others, input],
+      others: [...otherDocuments, input],
       packages: needsPackages ? await packages(signal) : undefined,
       reportsFolder,
     }),
@@ -139,20 +142,20 @@ async function redactedResult(
 function createProgress({ mcpReq }: ServerContext) {
   const { _meta: meta } = mcpReq
   const token = meta?.progressToken
-  let steps = 0
-  const step = (): void => {
+  let stepCount = 0
+  const reportStep = (): void => {
     if (token === undefined || mcpReq.signal.aborted) return
-    steps += 1
-    const params = { progressToken: token, progress: steps }
+    stepCount += 1
+    const params = { progressToken: token, progress: stepCount }
     // An error is ignored, since the client may have disconnected.
     void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
   return {
-    through:
+    withProgress:
       (run: AgentServices['run']): AgentServices['run'] =>
       (argv, options) => {
-        step()
-        return run(argv, { ...options, onNote: step })
+        reportStep()
+        return run(argv, { ...options, onNote: reportStep })
       },
   }
 }
@@ -165,7 +168,7 @@ function addResources(server: McpServer, services: ConnectedServices): void {
     try {
       const parsed = tool.input.safeParse(input)
       document = parsed.success
-        ? (await tool.job(services, parsed.data, signal)).document
+        ? (await tool.perform(services, parsed.data, signal)).document
         : { error: { code: 'usage', message: 'the address of the resource is not one' } }
     } catch (error) {
       document = failureDocument(error)
@@ -206,7 +209,7 @@ interface AgentPrompt {
   title: string
   description: string
   input: z.ZodObject<Record<string, z.ZodType<string | undefined>>>
-  text: (input: Record<string, string | undefined>) => string
+  writeText: (input: Record<string, string | undefined>) => string
 }
 
 const promptRules =
@@ -221,7 +224,7 @@ const prompts: readonly AgentPrompt[] = [
     title: 'Order checks on one person',
     description: 'Collects what the package needs, plans the order, and says how it is approved',
     input: z.object({ person: z.string().optional(), package: z.string().optional() }),
-    text: ({ person, package: wanted }) =>
+    writeText: ({ person, package: wanted }) =>
       [
         `Prepare an order of background and reference checks for the person ${quote(person)}, package ${quote(wanted)} (empty: ask me which).`,
         '1. list_packages with status "active", and find the package.',
@@ -236,7 +239,7 @@ const prompts: readonly AgentPrompt[] = [
     title: 'Order checks for a file of people',
     description: 'Checks the file, explains what is wrong with it, plans the orders',
     input: z.object({ file: z.string(), package: z.string().optional() }),
-    text: ({ file, package: wanted }) =>
+    writeText: ({ file, package: wanted }) =>
       [
         `Prepare the orders for the people in the file ${quote(file)}, package ${quote(wanted)} (empty: the file says it, or ask me).`,
         '1. validate_file. Where it does not know columns, ask me what they are called and which fields they are.',
@@ -251,7 +254,7 @@ const prompts: readonly AgentPrompt[] = [
     title: 'What needs a person this morning',
     description: 'Unknown outcomes, rejected and held rows, requests that ended in ERROR, new reports',
     input: z.object({}),
-    text: () =>
+    writeText: () =>
       [
         'Tell me where my checks stand, in a few lines, what needs me first.',
         '1. list_requests with status "unknown": each needs a person (refcheck batch reconcile).',

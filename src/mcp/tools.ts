@@ -34,7 +34,7 @@ export interface AgentServices {
   /** Returns the time in milliseconds. */
   now: () => number
   /** Returns random letters that no data can contain. */
-  mark: () => string
+  createMark: () => string
 }
 
 export interface Tool {
@@ -44,9 +44,9 @@ export interface Tool {
   input: z.ZodObject
   answer: z.ZodType
   /** Whether the tool stores anything on this machine. */
-  keeps: boolean
+  storesData: boolean
   /** Performs a call of the tool. */
-  job: (
+  perform: (
     services: AgentServices,
     input: Record<string, unknown>,
     signal: AbortSignal,
@@ -55,15 +55,15 @@ export interface Tool {
    * Returns command lines whose output has the names of people that texts in this tool's result may contain. They are
    * run, so that these names can be masked.
    */
-  namesFrom?: ((input: Record<string, unknown>) => string[][]) | undefined
+  nameSources?: ((input: Record<string, unknown>) => string[][]) | undefined
   /** Whether the result contains names of checks, which are then compared with those of the packages. */
-  namesChecks?: boolean
+  hasCheckNames?: boolean
   /** Whether the result is about packages and contains no personal data. */
   hasNoPersons?: boolean
 }
 
 /** A tool that only reads: its command line, which is run with --json. */
-interface ReadTool extends Omit<Tool, 'keeps' | 'job' | 'answer'> {
+interface ReadTool extends Omit<Tool, 'storesData' | 'perform' | 'answer'> {
   /** The command whose output schema the result has; without it, the result may be any object. */
   command?: string
   /** Returns the words of the command line. Values from the agent follow a `=`, so that none is read as a flag. */
@@ -86,8 +86,8 @@ function readTool({ command = '', line, stdin, ...tool }: ReadTool): Tool {
   return {
     ...tool,
     answer: answers[command] ?? anyObject,
-    keeps: false,
-    job: async ({ run }, input, signal) => run(line(input), { stdin: stdin?.(input), signal }),
+    storesData: false,
+    perform: async ({ run }, input, signal) => run(line(input), { stdin: stdin?.(input), signal }),
   }
 }
 
@@ -134,7 +134,7 @@ const readTools = [
     line: () => ['request', 'create', '--file', '-', '--dry-run'],
     stdin: ({ body }) => JSON.stringify(body),
     command: 'request create',
-    namesFrom: orderedRequests,
+    nameSources: orderedRequests,
   }),
   readTool({
     name: 'get_requests',
@@ -144,7 +144,7 @@ const readTools = [
     input: z.object({ request_ids: z.array(requestId).min(1).max(20) }),
     line: ({ request_ids: ids }) => ['request', 'get', ...(ids as string[])],
     command: 'request get',
-    namesChecks: true,
+    hasCheckNames: true,
   }),
   readTool({
     name: 'list_requests',
@@ -176,7 +176,7 @@ const readTools = [
     input: z.object({}),
     line: () => ['batch', 'list'],
     command: 'batch list',
-    namesFrom: orderedRequests,
+    nameSources: orderedRequests,
   }),
   readTool({
     name: 'get_batch',
@@ -185,7 +185,7 @@ const readTools = [
     input: z.object({ batch_id: batchId }),
     line: ({ batch_id: id }) => ['batch', 'status', String(id)],
     command: 'batch status',
-    namesFrom: batchAndRequests,
+    nameSources: batchAndRequests,
   }),
   readTool({
     name: 'list_batch_rows',
@@ -194,7 +194,7 @@ const readTools = [
     input: z.object({ batch_id: batchId, state: z.enum(submissionStates).optional() }),
     line: ({ batch_id: id, state }) => ['batch', 'rows', String(id), ...flagArgument('state', state)],
     command: 'batch rows',
-    namesFrom: batchAndRequests,
+    nameSources: batchAndRequests,
   }),
   readTool({
     name: 'get_quota',
@@ -222,7 +222,7 @@ const readTools = [
       ...flagArgument('since', since),
     ],
     command: 'webhook events list',
-    namesFrom: orderedRequests,
+    nameSources: orderedRequests,
   }),
 ]
 
@@ -282,9 +282,9 @@ export const tools: readonly Tool[] = [
       'Checks every row of a file (CSV, XLSX, ODS, JSON) against its package. Nothing is sent or kept.',
     input: z.object(fileInput),
     answer: answers['batch validate'] ?? anyObject,
-    keeps: false,
-    namesFrom: orderedRequests,
-    async job(services, input, signal) {
+    storesData: false,
+    nameSources: orderedRequests,
+    async perform(services, input, signal) {
       const { file, ...readingOptions } = input as FileInput
       const path = await allowedFile(services.files, file)
       const result = await services.run(['batch', 'validate', path, ...readingArguments(readingOptions)], {
@@ -299,9 +299,9 @@ export const tools: readonly Tool[] = [
     description: `Checks the order of one person and keeps it as a plan. ${nothingOrdered}`,
     input: z.object({ body: bodyInput }),
     answer: plannedAnswer,
-    keeps: true,
-    namesFrom: orderedRequests,
-    job: async (services, { body }, signal) =>
+    storesData: true,
+    nameSources: orderedRequests,
+    perform: async (services, { body }, signal) =>
       toCommandResult(await planOrder({ ...services, signal }, body as Record<string, unknown>)),
   },
   {
@@ -310,9 +310,9 @@ export const tools: readonly Tool[] = [
     description: `Checks orders of one package for up to 500 people and keeps them as one plan. ${nothingOrdered}`,
     input: z.object({ package_id: z.int().min(1), people: z.array(person).min(1).max(500) }),
     answer: plannedAnswer,
-    keeps: true,
-    namesFrom: orderedRequests,
-    job: async (services, { package_id: id, people }, signal) =>
+    storesData: true,
+    nameSources: orderedRequests,
+    perform: async (services, { package_id: id, people }, signal) =>
       toCommandResult(
         await planPeople({ ...services, signal }, Number(id), people as Record<string, unknown>[]),
       ),
@@ -323,9 +323,9 @@ export const tools: readonly Tool[] = [
     description: `Checks every row of a file and keeps the orders as one plan, for the file as it is now. ${nothingOrdered}`,
     input: z.object(fileInput),
     answer: plannedAnswer,
-    keeps: true,
-    namesFrom: orderedRequests,
-    async job(services, input, signal) {
+    storesData: true,
+    nameSources: orderedRequests,
+    async perform(services, input, signal) {
       const { file, ...readingOptions } = input as FileInput
       const path = await allowedFile(services.files, file)
       return maskFileResult(
@@ -346,8 +346,8 @@ export const tools: readonly Tool[] = [
       request_id: z.string().nullable(),
       batch_id: z.string().nullable(),
     }),
-    keeps: false,
-    async job({ plans, now }, { code }) {
+    storesData: false,
+    async perform({ plans, now }, { code }) {
       const { planState } = await import('../usecases/agent/plan.ts')
       return { code: 0, document: await planState(await plans(), String(code), now()) }
     },
@@ -362,9 +362,9 @@ export const tools: readonly Tool[] = [
       batch_id: batchId.optional(),
     }),
     answer: answers['report download'] ?? z.array(z.looseObject({})),
-    keeps: true,
-    namesFrom: orderedRequests,
-    async job({ run, reports, showsPersonalData }, { request_ids: ids = [], batch_id: batch }, signal) {
+    storesData: true,
+    nameSources: orderedRequests,
+    async perform({ run, reports, showsPersonalData }, { request_ids: ids = [], batch_id: batch }, signal) {
       if (reports === undefined) {
         throw new UsageError('no folder for reports was allowed', {
           hint: 'A person allows one by starting the server with --reports DIR.',

@@ -43,7 +43,10 @@ export async function jqFilter(
 
 /** Sanitizes a result line that jq printed without --raw-output, where a string is in quotes. */
 function sanitizeResult(line: string): string {
-  return sanitize(line.startsWith('"') ? String(JSON.parse(line)) : line, { layout: true, marksLines: true })
+  return sanitize(line.startsWith('"') ? String(JSON.parse(line)) : line, {
+    keepsLayout: true,
+    marksLineBreaks: true,
+  })
 }
 
 /** Returns the first line of jq's error message, without the prefix `jq: error (at <file>):`. */

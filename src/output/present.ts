@@ -46,7 +46,7 @@ export function failureText(error: RefcheckError, terminal: Terminal): string {
   const hintLines =
     error.hint === undefined
       ? []
-      : wrapLines(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
+      : wrapLines(sanitize(error.hint, { keepsLines: true }), terminal.columns).split('\n')
   return [
     ...(error.isUserChoice ? [] : [head]),
     ...otherLines,
@@ -197,5 +197,5 @@ export function formatCsv(rows: readonly (readonly Cell[])[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   const parts = String(cell).split('\t')
-  return addFormulaMarks(parts.map((part) => sanitize(part, { lines: true })).join('\t'))
+  return addFormulaMarks(parts.map((part) => sanitize(part, { keepsLines: true })).join('\t'))
 }

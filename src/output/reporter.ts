@@ -36,7 +36,7 @@ export class Reporter {
     if (this.#quiet) return
     this.clear()
     this.#sink.write(
-      `${wrapLines(this.#repeatFlags(sanitize(text, { lines: true })), this.#terminal.columns)}\n`,
+      `${wrapLines(this.#repeatFlags(sanitize(text, { keepsLines: true })), this.#terminal.columns)}\n`,
     )
   }
 
@@ -50,7 +50,7 @@ export class Reporter {
   warn(text: string): void {
     this.clear()
     const warning = wrapLines(
-      `Warning: ${this.#repeatFlags(sanitize(text, { lines: true }))}`,
+      `Warning: ${this.#repeatFlags(sanitize(text, { keepsLines: true }))}`,
       this.#terminal.columns,
     )
     this.#sink.write(`${warning.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
@@ -72,7 +72,11 @@ export class Reporter {
     const shownLines = lines
       .slice(0, maxLines)
       .map((line) =>
-        styled(this.#terminal, 'dim', cutToWidth(this.#repeatFlags(sanitize(line, { layout: true })), width)),
+        styled(
+          this.#terminal,
+          'dim',
+          cutToWidth(this.#repeatFlags(sanitize(line, { keepsLayout: true })), width),
+        ),
       )
     this.#sink.write(`${this.#eraseSequence()}${shownLines.join('\n')}`)
     this.#liveLineCount = shownLines.length

@@ -147,9 +147,9 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
 
 /** Returns the text of a cell without control characters, or `-` if the value is missing. */
 function cellText<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
-  const { uncut } = column
+  const { isUncut } = column
   const clean = (text: string): string =>
-    sanitize(nameColumn.test(column.name) ? shownName(text) : text, { uncut })
+    sanitize(nameColumn.test(column.name) ? shownName(text) : text, { isUncut })
   if (isNarrow && column.short !== undefined) return clean(column.short(row))
   if (column.show !== undefined) return clean(column.show(row))
   const value = cellValue(column, row)

@@ -38,7 +38,7 @@ interface ColumnStyle<Row> {
   /** Whether the column is wrapped only after all others. Set for ids, because people copy them. */
   readonly avoidsWrapping?: boolean
   /** Whether long values are shown in full. Set for answers that a person approves. */
-  readonly uncut?: boolean
+  readonly isUncut?: boolean
   /** Whether a table shows the column only if --columns names it. */
   readonly extra?: boolean
 }

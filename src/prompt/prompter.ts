@@ -45,7 +45,7 @@ export interface ConfirmQuestion {
    * Lines about the subject of the question, shown above it. Control characters are removed, and long lines are
    * wrapped.
    */
-  above?: readonly string[] | undefined
+  linesAbove?: readonly string[] | undefined
   message: string
   /** The answer if the user only presses Enter; by default no. */
   initial?: boolean | undefined

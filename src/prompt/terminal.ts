@@ -40,7 +40,7 @@ export class TerminalPrompter implements Prompter {
         message: this.#drawQuestion(message),
         help: sanitize(help),
         // The layout is kept, because this text is the answer if the user confirms it.
-        initial: sanitize(initial, { layout: true }),
+        initial: sanitize(initial, { keepsLayout: true }),
         check: sanitizeProblem(check),
         canGoBack,
         theme: promptStyle(this.#options.color),
@@ -55,7 +55,7 @@ export class TerminalPrompter implements Prompter {
   secret({ message, check }: SecretQuestion): Promise<string> {
     return this.#ask(message, async (context) => {
       const { module, theme } = await this.#loadInquirer(context)
-      const problem = sanitizeProblem(check)
+      const findProblem = sanitizeProblem(check)
       const { answer } = await module<{ answer: string }>([
         {
           type: 'password',
@@ -63,7 +63,7 @@ export class TerminalPrompter implements Prompter {
           message: this.#drawQuestion(message),
           mask: '*',
           toggleMask: false,
-          validate: (value: string) => problem(value) ?? true,
+          validate: (value: string) => findProblem(value) ?? true,
           theme,
         },
       ])
@@ -113,19 +113,19 @@ export class TerminalPrompter implements Prompter {
       ])
       return answer
     })
-    const chosen = choices[index]
-    if (chosen === undefined) throw new RangeError('a choice that was not offered')
-    return chosen.value
+    const chosenChoice = choices[index]
+    if (chosenChoice === undefined) throw new RangeError('a choice that was not offered')
+    return chosenChoice.value
   }
 
   confirm({
-    above = [],
+    linesAbove = [],
     message,
     initial = false,
     isDestructive = false,
   }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
-      for (const line of above) this.#options.output.write(`${this.#drawLineAbove(line)}\n`)
+      for (const line of linesAbove) this.#options.output.write(`${this.#drawLineAbove(line)}\n`)
       if (isDestructive) await discardTypedAhead(this.#options.input.stream)
       const { module, theme } = await this.#loadInquirer(context)
       const { answer } = await module<{ answer: boolean }>([
@@ -148,25 +148,25 @@ export class TerminalPrompter implements Prompter {
   #drawQuestion(message: string, after = ''): string {
     const text = joinUnits(sanitize(message))
     const width = this.#options.output.columns - 2
-    const wrapped = (line: string): string => separateUnits(wrapAnsi(line, width, { hard: true }))
-    if (after === '') return wrapped(text)
+    const wrapLine = (line: string): string => separateUnits(wrapAnsi(line, width, { hard: true }))
+    if (after === '') return wrapLine(text)
     const end = `\u00A0${after}`
-    const whole = wrapped(`${text}${end}`)
-    if (whole.endsWith(end)) return whole.slice(0, -end.length)
-    return wrapped(`${text} ${after}`).slice(0, -after.length).replace(/ $/, '')
+    const wrappedWithEnd = wrapLine(`${text}${end}`)
+    if (wrappedWithEnd.endsWith(end)) return wrappedWithEnd.slice(0, -end.length)
+    return wrapLine(`${text} ${after}`).slice(0, -after.length).replace(/ $/, '')
   }
 
   /** Wraps a choice between words, and indents its further lines. inquirer would break lines within words. */
   #drawChoice(label: string): string {
-    const [first = '', ...more] = wrapAnsi(sanitize(label), this.#options.output.columns - 4, {
+    const [firstLine = '', ...otherLines] = wrapAnsi(sanitize(label), this.#options.output.columns - 4, {
       hard: true,
     }).split('\n')
-    return [first, ...more.map((line) => `    ${line}`)].join('\n')
+    return [firstLine, ...otherLines.map((line) => `    ${line}`)].join('\n')
   }
 
   /** Wraps a line above a question with its indentation. */
   #drawLineAbove(line: string): string {
-    const text = sanitize(line, { layout: true })
+    const text = sanitize(line, { keepsLayout: true })
     const [indent = ''] = /^ */.exec(text) ?? []
     const wrapped = wrapAnsi(text.trim(), this.#options.output.columns - indent.length, { hard: true })
     return wrapped === text.trim() ? text : wrapped.replaceAll(/^/gm, indent)
@@ -174,8 +174,8 @@ export class TerminalPrompter implements Prompter {
 
   /** Returns a style that draws an answer below the question if it does not fit after it. */
   #answerStyle(question: string, draw: (answer: string) => string): (answer: string) => string {
-    const [last = ''] = question.split('\n').slice(-1)
-    const maxLength = this.#options.output.columns - last.length - 3
+    const [lastLine = ''] = question.split('\n').slice(-1)
+    const maxLength = this.#options.output.columns - lastLine.length - 3
     return (answer) => (answer.length <= maxLength ? draw(answer) : `\n  ${draw(answer)}`)
   }
 

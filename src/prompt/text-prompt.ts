@@ -71,13 +71,13 @@ export const textPrompt = createPrompt<string | typeof backAnswer, TextConfig>((
   if (answer !== undefined)
     return `${prefix.done} ${style.message(message)}${gapBefore(answer)}${style.answer(answer)}`
   const problem = line === '' && !isRefused ? undefined : check(line.trim())
-  const reason = isRefused ? theme.refusal : theme.invalidWhileTyping
-  const below = problem === undefined ? help : `> ${problem}`
+  const problemStyle = isRefused ? theme.refusal : theme.invalidWhileTyping
+  const textBelow = problem === undefined ? help : `> ${problem}`
   return [
     `${prefix.idle} ${style.message(message)}${gapBefore(line)}${line}`,
-    wrapAnsi(below, columns, { hard: true })
+    wrapAnsi(textBelow, columns, { hard: true })
       .split('\n')
-      .map((part) => (problem === undefined ? style.help(part) : reason(part)))
+      .map((part) => (problem === undefined ? style.help(part) : problemStyle(part)))
       .join('\n'),
   ]
 })

@@ -16,7 +16,7 @@ export interface Connection {
    * Sends the head of a response and `part`, the first bytes of its body, then closes the connection, even if the
    * head states a longer body.
    */
-  cutShort(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void
+  sendPartAndClose(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void
 }
 
 export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>
@@ -67,8 +67,9 @@ function createHandlerServer(handler: Handler, options: ListenOptions): Server {
         bindings.outgoing as ServerResponse,
       )
       const answer = handler(request, connection)
-      if (answer instanceof Promise) return answer.then((response) => (connection.isCut ? never() : response))
-      return connection.isCut ? never() : answer
+      if (answer instanceof Promise)
+        return answer.then((response) => (connection.isCut ? neverResolve() : response))
+      return connection.isCut ? neverResolve() : answer
     },
     onError === undefined ? {} : { errorHandler: (error) => onError(error) },
   )
@@ -81,7 +82,7 @@ function createHandlerServer(handler: Handler, options: ListenOptions): Server {
   }
   // The listener passes a request without a Host to `onError`; Node itself would respond without a body.
   const server = createLimitedServer(
-    { limits, tls: options.tls, handlesRefused: onError !== undefined },
+    { limits, tls: options.tls, passesRefusedRequests: onError !== undefined },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   if (onError !== undefined) {
@@ -109,7 +110,7 @@ async function respondToMalformed(socket: Duplex, answer: Response): Promise<voi
 }
 
 /** Returns a promise that never resolves, for a connection that was cut. */
-function never(): Promise<Response> {
+function neverResolve(): Promise<Response> {
   return new Promise(() => {})
 }
 
@@ -132,7 +133,7 @@ class NodeConnection implements Connection {
     this.#incoming.socket.destroy()
   }
 
-  cutShort(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void {
+  sendPartAndClose(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void {
     this.isCut = true
     this.#outgoing.writeHead(status, headers)
     this.#outgoing.write(part, () => this.#incoming.socket.destroySoon())

@@ -65,7 +65,7 @@ function createSmallServer(
   }
   // Node itself would answer a request without a Host header, which `createLimitedServer` then could not count.
   const server = createLimitedServer(
-    { limits, tls, incomplete, handlesRefused: true },
+    { limits, tls, incomplete, passesRefusedRequests: true },
     (incoming, outgoing) => {
       if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
         return sendResponse(outgoing, { status: 400, text: 'the header Host is missing\n' }, true)
@@ -88,11 +88,11 @@ async function callHandler(
   body: Buffer,
 ): Promise<SmallResponse> {
   const { method = '', url = '/' } = incoming
-  const query = url.indexOf('?')
+  const queryIndex = url.indexOf('?')
   try {
     return await handle({
       method,
-      path: query === -1 ? url : url.slice(0, query),
+      path: queryIndex === -1 ? url : url.slice(0, queryIndex),
       headers: (name) => incoming.headersDistinct[name] ?? [],
       body,
     })

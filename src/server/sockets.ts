@@ -23,7 +23,7 @@ interface LimitedServerOptions extends Pick<ServerAddress, 'tls'> {
   limits: ServerOptions
   incomplete?: IncompleteLimits | undefined
   /** Whether `onRequest` also gets requests that Node itself refuses: without a Host, or with an unknown Expect. */
-  handlesRefused: boolean
+  passesRefusedRequests: boolean
 }
 
 /** A request with more headers is refused with 431: 900 short ones would use about a megabyte of memory. */
@@ -34,21 +34,21 @@ const maxHeaders = 100
  * certificate and key do not match.
  */
 export function createLimitedServer(
-  { limits, tls, incomplete, handlesRefused }: LimitedServerOptions,
+  { limits, tls, incomplete, passesRefusedRequests }: LimitedServerOptions,
   onRequest: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
 ): Server {
   const incompleteRequests = new IncompleteRequests(incomplete)
-  const onTracked = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  const handleTracked = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (incompleteRequests.track(incoming, outgoing)) onRequest(incoming, outgoing)
   }
-  const options = { ...limits, ...(handlesRefused && { requireHostHeader: false }) }
+  const options = { ...limits, ...(passesRefusedRequests && { requireHostHeader: false }) }
   const server =
     tls === undefined
-      ? createServer(options, onTracked)
-      : withTls(() => createTlsServer({ ...options, ...tls }, onTracked))
+      ? createServer(options, handleTracked)
+      : requireUsableTls(() => createTlsServer({ ...options, ...tls }, handleTracked))
   server.maxHeadersCount = maxHeaders
   incompleteRequests.watch(server)
-  if (handlesRefused) server.on('checkExpectation', onTracked)
+  if (passesRefusedRequests) server.on('checkExpectation', handleTracked)
   return server
 }
 
@@ -103,7 +103,7 @@ function bindError(error: NodeJS.ErrnoException, host: string, port: number): Io
  * Creates a server with TLS. Throws InvalidInputError, in place of OpenSSL's error, for an unusable certificate or
  * key.
  */
-function withTls<T>(create: () => T): T {
+function requireUsableTls<T>(create: () => T): T {
   try {
     return create()
   } catch (error) {

@@ -188,7 +188,7 @@ function withNote({ header, isRequired, note = '', hasTextFormat, choices }: Tem
     isRequired,
     hasTextFormat,
     choices,
-    note: cutText(sanitize(note, { lines: true }), maxNoteCharacters),
+    note: cutText(sanitize(note, { keepsLines: true }), maxNoteCharacters),
   }
 }
 

@@ -90,7 +90,7 @@ test('a read that fails for a while succeeds, and each wait is reported', async 
       reason: `127.0.0.1:${server.port}: the connection was cut`,
     },
     { kind: 'retry', attempt: 3, of: 4, seconds: 0.75, reason: 'answer 503' },
-    { kind: 'throttled', seconds: 7, understood: true },
+    { kind: 'throttled', seconds: 7, isStated: true },
   ])
   expect(api.exchanges.map(({ status }) => status)).toEqual([undefined, 503, 429, 200])
 })

@@ -26,6 +26,6 @@ test.each([
   ['1, 2', 60, false],
   ['Wed, 21 Oct 2026 07:28:00 GMT', 60, false],
   ['٣', 60, false],
-])('Retry-After %j is a wait of %i s, understood: %s', (header, seconds, understood) => {
-  expect(parseRetryAfter(header)).toEqual({ seconds, understood })
+])('Retry-After %j is a wait of %i s, isStated: %s', (header, seconds, isStated) => {
+  expect(parseRetryAfter(header)).toEqual({ seconds, isStated })
 })

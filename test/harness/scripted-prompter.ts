@@ -93,9 +93,9 @@ export class ScriptedPrompter implements Prompter {
     return choice.value
   }
 
-  async confirm({ above = [], message }: ConfirmQuestion): Promise<boolean> {
+  async confirm({ linesAbove = [], message }: ConfirmQuestion): Promise<boolean> {
     const { confirm, meanwhile } = this.#next('confirm', message)
-    if (above.length > 0) this.#show(`${above.join('\n')}\n`)
+    if (linesAbove.length > 0) this.#show(`${linesAbove.join('\n')}\n`)
     meanwhile?.()
     this.#show(`${message} ${confirm ? 'yes' : 'no'}\n`)
     return confirm

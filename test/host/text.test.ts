@@ -24,7 +24,7 @@ test.each([
 })
 
 test('with the option lines, each line break becomes one \\n', () => {
-  expect(sanitize('a\nb\r\nc\rd\u0007', { lines: true })).toBe('a\nb\nc\nd\uFFFD')
+  expect(sanitize('a\nb\r\nc\rd\u0007', { keepsLines: true })).toBe('a\nb\nc\nd\uFFFD')
 })
 
 test('sanitized text has no control and no bidi control, and sanitizing it again changes nothing', () => {
@@ -62,7 +62,7 @@ test('every character that is invisible or changes the direction of a text, acco
 
 test('a mebibyte of blank lines is sanitized in less than a second of processor time', () => {
   const startUsage = process.cpuUsage()
-  sanitize('\n'.repeat(1 << 20), { lines: true })
+  sanitize('\n'.repeat(1 << 20), { keepsLines: true })
   expect(process.cpuUsage(startUsage).user).toBeLessThan(1_000_000)
 })
 

@@ -165,11 +165,11 @@ test.each([
   ['Wed, 21 Oct 2026 07:28:00 GMT', 60, false],
   ['', 60, false],
   [undefined, 60, false],
-])('a 429 with Retry-After %j waits %i s', async (header, seconds, understood) => {
+])('a 429 with Retry-After %j waits %i s', async (header, seconds, isStated) => {
   const run = createRun([[429, header], 200], { budgetMs: 3_660_000 })
   expect((await withRetries(run.attempt, run.policy)).status).toBe(200)
   expect(run.clock.sleeps).toEqual([seconds * 1_000])
-  expect(run.events).toEqual([{ kind: 'throttled', seconds, understood }])
+  expect(run.events).toEqual([{ kind: 'throttled', seconds, isStated }])
 })
 
 test('a wait after a 429 does not count as a failed attempt', async () => {

@@ -72,7 +72,7 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
   confirm: (prompter) => prompter.confirm({ message: 'Add another?' }),
   above: (prompter) =>
     prompter.confirm({
-      above: [
+      linesAbove: [
         '  Mobile  → phone  +49',
         `  ${'Department, Start date, '.repeat(5)}→ left out`,
         '  \u001B[2Jtxt\nx',

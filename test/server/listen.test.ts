@@ -55,7 +55,7 @@ test('a handler can cut the connection instead of answering', async () => {
 
 test('a handler can cut the connection in the middle of a body', async () => {
   const { url } = await startListener((_request, connection) => {
-    connection.cutShort(200, { 'Content-Length': '10' }, Buffer.from('12345'))
+    connection.sendPartAndClose(200, { 'Content-Length': '10' }, Buffer.from('12345'))
     return new Response(null)
   })
   const answer = await fetch(url)

@@ -2,7 +2,7 @@ import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, momentFlag, batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/values.ts'
 import { reportFileFlags } from '../../cli/flags/report-files.ts'
 import { downloadReports, reportSource, openInViewer } from '../../app/report.ts'
-import { isSingle, type SingleSource } from '../../domain/report/source.ts'
+import { isSingleSource, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { UsageError } from '../../errors/kinds.ts'
@@ -71,7 +71,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   async run(): Promise<void> {
     const { output, wait } = this.flags
     const source = await reportSource(this.app, this.args.check_id, this.flags)
-    const isSingleReport = isSingle(source)
+    const isSingleReport = isSingleSource(source)
     this.refuse(
       isSingleReport && (wait || this.flags['name-template'] !== undefined),
       '--wait and --name-template need a request, not a single report',

@@ -204,10 +204,10 @@ export type RunEvent =
   /** Orders of processes that ended during an attempt. Each becomes `unknown`. */
   | { name: 'recovered'; submissions: Submission[] }
   /**
-   * Nothing was created, and the same order is sent again after `seconds`. `understood` is false if a 429 had no valid
+   * Nothing was created, and the same order is sent again after `seconds`. `isStated` is false if a 429 had no valid
    * Retry-After and 60 seconds were assumed.
    */
-  | { name: 'waiting'; cause: 'throttled'; seconds: number; understood: boolean; reason: string }
+  | { name: 'waiting'; cause: 'throttled'; seconds: number; isStated: boolean; reason: string }
   | { name: 'waiting'; cause: 'unreachable'; seconds: number; reason: string }
   /** This store has counted the whole quota as used. Nothing was sent yet. */
   | { name: 'paced'; seconds: number }

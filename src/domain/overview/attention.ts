@@ -55,7 +55,7 @@ export function findAttention(
   reason: string | null,
   now: number,
 ): Attention | undefined {
-  const kindAndTime = findKind(row, batch, now)
+  const kindAndTime = findKindAndTime(row, batch, now)
   if (kindAndTime === undefined) return undefined
   return createAttention(kindAndTime.kind, batch, { ...kindAndTime, reason, row })
 }
@@ -87,7 +87,7 @@ function createAttention(
   }
 }
 
-function findKind(
+function findKindAndTime(
   row: AttentionRow,
   batch: AttentionBatch,
   now: number,

@@ -8,12 +8,12 @@ import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
 
 /** The status of a row that the user left out. It differs from CANCELLED, which is a status of a request. */
-const leftOut = 'left out'
+const leftOutStatus = 'left out'
 
 export type PersonRow = ReturnType<typeof personRow>
 
 /**
- * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlier`: the accepted order
+ * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlierOrder`: the accepted order
  * that the row repeats; the person has its status, although this row was not ordered.
  */
 export function personRow(
@@ -22,10 +22,13 @@ export function personRow(
     matches?: Pick<Match, 'requestId' | 'batchId' | 'row'> | undefined
   },
   { baseUrl, userEmail }: ServiceUser,
-  earlier?: Pick<Submission, 'requestId' | 'requestStatus' | 'requestStatusAt' | 'attemptedAt' | 'changedAt'>,
+  earlierOrder?: Pick<
+    Submission,
+    'requestId' | 'requestStatus' | 'requestStatusAt' | 'attemptedAt' | 'changedAt'
+  >,
 ) {
   const { state, recipient } = row
-  const order = state === 'accepted' ? row : earlier
+  const order = state === 'accepted' ? row : earlierOrder
   const isDuplicate = state === 'duplicate' || (state === 'cancelled' && row.reason === samePersonReason)
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
@@ -42,7 +45,7 @@ export function personRow(
         ? isDuplicate
           ? 'duplicate'
           : state === 'cancelled'
-            ? leftOut
+            ? leftOutStatus
             : state
         : (order.requestStatus ?? 'RECEIVED'),
     /** Whether another row ordered the request. */
@@ -112,13 +115,13 @@ const chartOrder = [
   'rejected',
   'invalid',
   'CANCELLED',
-  leftOut,
+  leftOutStatus,
   'dropped',
 ]
 
 /** Counts the rows that were or will be checked. Rows that were left out or dropped are not counted. */
 export function countOrders(rows: readonly Pick<PersonRow, 'status'>[]): number {
-  return rows.filter(({ status }) => status !== leftOut && status !== 'dropped').length
+  return rows.filter(({ status }) => status !== leftOutStatus && status !== 'dropped').length
 }
 
 /** Counts rows by status, in the order of a chart. */
@@ -144,8 +147,8 @@ export function statusesInOrder(
 /** The orders and completions within one period of local time. */
 export interface TimeBucket {
   label: string
-  ordered: number
-  completed: number
+  orderCount: number
+  completionCount: number
 }
 
 interface Timeline {
@@ -160,8 +163,11 @@ const dayMs = 24 * hourMs
 const maxBars = 36
 
 /** Counts orders and completions (wall times in ms) with the shortest period that gives at most `maxBars` bars. */
-export function timelineOf(ordered: readonly number[], completed: readonly number[]): Timeline | undefined {
-  const times = [...ordered, ...completed]
+export function timelineOf(
+  orderTimes: readonly number[],
+  completionTimes: readonly number[],
+): Timeline | undefined {
+  const times = [...orderTimes, ...completionTimes]
   if (times.length === 0) return undefined
   const first = times.reduce((one, other) => Math.min(one, other))
   const last = times.reduce((one, other) => Math.max(one, other))
@@ -177,13 +183,13 @@ export function timelineOf(ordered: readonly number[], completed: readonly numbe
   const buckets = new Map<number, TimeBucket>()
   // Empty buckets are shown too.
   for (let start = bucketStart(first, unit); start <= last; start = nextStart(start, unit))
-    buckets.set(start, { label: bucketLabel(start, unit), ordered: 0, completed: 0 })
-  for (const time of ordered) addToBucket(buckets.get(bucketStart(time, unit)), 'ordered')
-  for (const time of completed) addToBucket(buckets.get(bucketStart(time, unit)), 'completed')
+    buckets.set(start, { label: bucketLabel(start, unit), orderCount: 0, completionCount: 0 })
+  for (const time of orderTimes) addToBucket(buckets.get(bucketStart(time, unit)), 'orderCount')
+  for (const time of completionTimes) addToBucket(buckets.get(bucketStart(time, unit)), 'completionCount')
   return { unit, buckets: [...buckets.values()] }
 }
 
-function addToBucket(bucket: TimeBucket | undefined, kind: 'ordered' | 'completed'): void {
+function addToBucket(bucket: TimeBucket | undefined, kind: 'orderCount' | 'completionCount'): void {
   if (bucket !== undefined) bucket[kind] += 1
 }
 

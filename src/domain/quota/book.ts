@@ -116,17 +116,12 @@ export function recordCalls(book: QuotaBook, calls: number, now: number): QuotaB
 
 /**
  * Applies a 429: "the number of seconds left in the window that was breached". It overrides the counted calls.
- * `understood` is false if the wait was assumed; then no window is changed.
+ * `isStated` is false if the wait was assumed; then no window is changed.
  */
-export function withThrottle(
-  previous: QuotaBook,
-  seconds: number,
-  now: number,
-  understood = true,
-): QuotaBook {
+export function withThrottle(previous: QuotaBook, seconds: number, now: number, isStated = true): QuotaBook {
   const book = withoutExpired(previous, now)
   const end = now + seconds * 1000
-  const breached = understood ? breachedWindow(book, seconds, now) : undefined
+  const breached = isStated ? breachedWindow(book, seconds, now) : undefined
   return {
     ...book,
     notBefore: Math.max(book.notBefore, end),

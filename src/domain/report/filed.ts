@@ -20,9 +20,9 @@ export interface FilingResult {
   stored: StoredReport[]
   missing: MissingReport[]
   /** The number of requests with reports that are not ready yet, if this is not a failure. */
-  unfinished: number
+  unfinishedCount: number
   /** The number of these requests that have ended and whose report is not ready. */
-  notReady: number
+  notReadyCount: number
   /** The completed requests for which neither the service nor the folder has a report, if no request was named. */
   withoutReport?: readonly RequestResource[]
   /** Why reports are missing: the error that ended the command early, or IncompleteError. */
@@ -34,13 +34,13 @@ export const isMissing = (report: StoredReport | MissingReport): report is Missi
 /** Creates the result of filing reports. */
 export function filingResult(
   reports: readonly (StoredReport | MissingReport)[],
-  rest: Pick<FilingResult, 'unfinished' | 'notReady' | 'withoutReport' | 'failure'>,
+  otherFields: Pick<FilingResult, 'unfinishedCount' | 'notReadyCount' | 'withoutReport' | 'failure'>,
 ): FilingResult {
   return {
     reports: [...reports],
     stored: reports.filter((each) => 'path' in each),
     missing: reports.filter(isMissing),
-    ...rest,
+    ...otherFields,
   }
 }
 
@@ -50,20 +50,24 @@ export function requestWithoutReports(requestId: string, error: RefcheckError): 
 }
 
 /** The state of one entry of the plan. A target is a report that is still being filed. */
-export type FilingOutcome = StoredReport | MissingReport | ReportTarget | { untried: string }
+export type FilingOutcome = StoredReport | MissingReport | ReportTarget | { untriedRequestId: string }
 
 /**
- * Returns the reports of a plan. Entries that were not reached get `ending` as their error, and are left out without
+ * Returns the reports of a plan. Entries that were not reached get `endError` as their error, and are left out without
  * it.
  */
 export function reportsWithEnding(
   outcomes: readonly FilingOutcome[],
-  ending: RefcheckError | undefined,
+  endError: RefcheckError | undefined,
 ): (StoredReport | MissingReport)[] {
   return outcomes.flatMap((each): (StoredReport | MissingReport)[] => {
     if ('error' in each || 'path' in each) return [each]
-    if (ending === undefined) return []
-    return ['untried' in each ? requestWithoutReports(each.untried, ending) : missingReport(each, ending)]
+    if (endError === undefined) return []
+    return [
+      'untriedRequestId' in each
+        ? requestWithoutReports(each.untriedRequestId, endError)
+        : missingReport(each, endError),
+    ]
   })
 }
 
@@ -185,7 +189,7 @@ export function isAboutOneReport(error: RefcheckError): boolean {
   return codes.includes(error.code)
 }
 
-export function missingChecks(request: RequestResource): MissingReport {
+export function requestWithoutChecks(request: RequestResource): MissingReport {
   const { request_id: requestId, recipient, status } = request
   const error = isFinal(request)
     ? new IncompleteError(`request ${requestId} has no reports; it ended ${status}`, {

@@ -3,7 +3,7 @@ import { UnavailableError, UsageError } from '../../errors/kinds.ts'
 import { reportKey, type ReportRecord } from './record.ts'
 
 /** Whether the source is a single report. */
-export function isSingle(source: ReportSource): source is SingleSource {
+export function isSingleSource(source: ReportSource): source is SingleSource {
   return source.kind === 'ids' || source.kind === 'url'
 }
 

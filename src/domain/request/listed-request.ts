@@ -130,10 +130,11 @@ export function countChecks(orders: readonly { checks: string | undefined }[]) {
   for (const { checks } of orders) if (checks !== undefined) texts.set(checks, (texts.get(checks) ?? 0) + 1)
   const counts: ChecksByType = bareObject()
   let requests = 0
-  for (const [text, times] of texts) {
-    requests += times
+  for (const [text, requestCount] of texts) {
+    requests += requestCount
     for (const [type, statuses] of Object.entries(JSON.parse(text) as ChecksByType))
-      for (const [status, count] of Object.entries(statuses)) addCount(counts, type, status, count * times)
+      for (const [status, count] of Object.entries(statuses))
+        addCount(counts, type, status, count * requestCount)
   }
   return { requests, by_type: counts }
 }

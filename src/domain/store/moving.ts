@@ -54,10 +54,10 @@ export function requireUnused(
   if (inFlight > 0) throw refusal('an order is in flight', 'Wait until it has ended, then run it again.')
 }
 
-/** Throws an IoError unless the target is empty. `filled`: the names of its tables that have rows. */
-export function requireEmpty(location: string, filled: readonly string[]): void {
-  if (filled.length === 0) return
-  throw new IoError(`cannot move to "${location}": it is a store already (${filled.join(', ')})`, {
+/** Throws an IoError unless the target is empty. `filledTables`: the names of its tables that have rows. */
+export function requireEmpty(location: string, filledTables: readonly string[]): void {
+  if (filledTables.length === 0) return
+  throw new IoError(`cannot move to "${location}": it is a store already (${filledTables.join(', ')})`, {
     hint: 'Give a new file, or an empty database.',
   })
 }

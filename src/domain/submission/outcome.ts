@@ -21,7 +21,7 @@ export type Outcome =
   /** 401 or 403: nothing was created, and any other order would be refused too. */
   | { kind: 'halted'; error: RefcheckError; answerStatus: number }
   /** 429: nothing was created; the service accepts calls again after `seconds`. */
-  | { kind: 'throttled'; error: RefcheckError; seconds: number; understood: boolean; answerStatus: number }
+  | { kind: 'throttled'; error: RefcheckError; seconds: number; isStated: boolean; answerStatus: number }
   /** No byte was sent. */
   | { kind: 'unsent'; error: RefcheckError }
   /**

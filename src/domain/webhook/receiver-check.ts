@@ -39,12 +39,12 @@ export function caseReport(
     findings: readonly RuleFinding[]
     answers: readonly CaseAnswer[]
     milliseconds: number
-    unseen?: string | undefined
+    notJudgedReason?: string | undefined
   },
   strict: boolean,
 ): CaseReport {
   const hasFailed = outcome.findings.some(({ level }) => level === 'must' || strict)
-  const reason = outcome.findings.length === 0 ? (outcome.unseen ?? null) : null
+  const reason = outcome.findings.length === 0 ? (outcome.notJudgedReason ?? null) : null
   const verdictWithoutFindings = reason === null ? 'passed' : 'not_judged'
   const verdict = hasFailed ? 'failed' : outcome.findings.length > 0 ? 'advised' : verdictWithoutFindings
   const answers = outcome.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({
@@ -63,8 +63,8 @@ export function skipCase({ id, title, rule }: CheckedCase, reason: string): Case
 export function receiverReport(
   url: string,
   cases: readonly CaseReport[],
-  /** `accepted`: milliseconds of each accepted delivery. */
-  { deliveries, accepted }: { deliveries: number; accepted: readonly number[] },
+  /** `acceptedMs`: the time of each accepted delivery. */
+  { deliveries, acceptedMs }: { deliveries: number; acceptedMs: readonly number[] },
 ) {
   const count = (verdict: Verdict): number => cases.filter((each) => each.verdict === verdict).length
   const counts = {
@@ -74,12 +74,12 @@ export function receiverReport(
     failed: count('failed'),
     not_judged: count('not_judged'),
   }
-  const slowestMs = accepted.length === 0 ? null : Math.round(Math.max(...accepted))
+  const slowestMs = acceptedMs.length === 0 ? null : Math.round(Math.max(...acceptedMs))
   return { url, passed: counts.failed === 0, counts, deliveries, slowest_ms: slowestMs, cases }
 }
 
 /** `must`: the API document has the rule. `advice`: it does not, but a robust receiver follows it. */
-export type Level = 'must' | 'advice'
+export type RuleLevel = 'must' | 'advice'
 
 /** Sentences of the API document: "Events", "States and transitions" and "Versioning". */
 export const rules = {
@@ -101,7 +101,7 @@ export const rules = {
 } as const
 
 export interface RuleFinding {
-  level: Level
+  level: RuleLevel
   text: string
 }
 

@@ -187,7 +187,7 @@ export function anyAnswerView({ status, headers, body }: ServiceAnswer, includes
     json: includesHeaders ? { status, headers, body } : body,
     text: () => {
       const headText = includesHeaders ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
-      return headText + sanitize(jsonText(body, 2), { lines: true })
+      return headText + sanitize(jsonText(body, 2), { keepsLines: true })
     },
   }
 }

@@ -510,7 +510,7 @@ const fieldColumns: Column<PlannedField>[] = [
   { name: 'field' },
   {
     name: 'answer',
-    uncut: true,
+    isUncut: true,
     value: (row) => formatAnswer(row.value),
     show: ({ field, value }) => {
       const text = formatAnswer(value)

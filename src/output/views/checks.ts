@@ -230,7 +230,7 @@ function junitBody({ verdict, findings, reason, rule }: JunitTest): string {
  */
 function xml(text: string): string {
   return escapeXml(
-    sanitize(text, { lines: true })
+    sanitize(text, { keepsLines: true })
       .toWellFormed()
       .replace(/[\uFFFE\uFFFF]/g, '\uFFFD'),
   )

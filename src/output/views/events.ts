@@ -3,7 +3,7 @@ import type { RunEvent } from '../../domain/batch/run-policy.ts'
 
 /** The reason why a read waits before its next try, as src/http/retry.ts reports it. */
 export type RetryEvent =
-  | { kind: 'throttled'; seconds: number; understood: boolean }
+  | { kind: 'throttled'; seconds: number; isStated: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
 
 export function retryText(retry: RetryEvent): string {
@@ -12,8 +12,8 @@ export function retryText(retry: RetryEvent): string {
   return `${reason}; try ${attempt} of ${of} in ${seconds.toFixed(1)} s`
 }
 
-function throttledText({ seconds, understood }: { seconds: number; understood: boolean }): string {
-  const why = understood ? '' : ' (the service gave no time; one minute is assumed)'
+function throttledText({ seconds, isStated }: { seconds: number; isStated: boolean }): string {
+  const why = isStated ? '' : ' (the service gave no time; one minute is assumed)'
   return `The quota is used up; continuing in ${seconds} s${why}.`
 }
 
@@ -27,7 +27,7 @@ export function createEventText(event: RunEvent): string | undefined {
         ? throttledText(event)
         : `${event.reason}; nothing was sent, retrying in ${event.seconds.toFixed(1)} s`
     case 'paced':
-      return throttledText({ seconds: Math.ceil(event.seconds), understood: true })
+      return throttledText({ seconds: Math.ceil(event.seconds), isStated: true })
     case 'retrying':
       return `Sending now (attempt ${event.attempt}).`
     case 'reconciling':

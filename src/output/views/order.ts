@@ -13,7 +13,7 @@ const reviewColumns: Column<ReviewRow>[] = [
   { name: 'field', value: (row) => row.label },
   {
     name: 'answer',
-    uncut: true,
+    isUncut: true,
     value: (row) => row.value,
     show: ({ value = 'not given', column }) => (isName(column) ? shownName(value) : value),
     style: (row) => (row.value === undefined ? 'dim' : undefined),
@@ -72,7 +72,7 @@ function personText(rows: readonly ReviewRow[]): string {
     .filter(({ group }) => group === 'Recipient')
     .map(({ value }) => value ?? 'not given')
   const text = [`For ${shownName(first)} ${shownName(last)}`, ...rest].join(', ')
-  return sanitize(text, { uncut: true })
+  return sanitize(text, { isUncut: true })
 }
 
 export const isName = (column: string): boolean => column === 'first_name' || column === 'last_name'
@@ -106,5 +106,5 @@ export function createdView(created: { request_id: string; status: string }): Vi
 
 /** Shows the answer of `--dry-run`: the exact body that would be sent. */
 export function bodyView(body: unknown): View {
-  return { json: body, text: () => sanitize(jsonText(body, 2), { lines: true }), isVerbatim: true }
+  return { json: body, text: () => sanitize(jsonText(body, 2), { keepsLines: true }), isVerbatim: true }
 }

@@ -201,8 +201,8 @@ function timeSection(people: readonly PersonRow[]): Piece | string {
   </section>`
 }
 
-function hourText({ label, ordered, completed }: TimeBucket, ...times: readonly number[][]): string {
-  const orders = `${formatCount(ordered, 'order')} and ${formatCount(completed, 'completion')}`
+function hourText({ label, orderCount, completionCount }: TimeBucket, ...times: readonly number[][]): string {
+  const orders = `${formatCount(orderCount, 'order')} and ${formatCount(completionCount, 'completion')}`
   return `${orders} in the hour from ${label} on ${localDay(Math.min(...times.flat()))}.`
 }
 

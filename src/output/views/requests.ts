@@ -298,8 +298,8 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
       stored: newReports,
       missing: result.missing.map((each) => ({ ...missingJson(each), reason: each.error.message })),
       skipped: result.stored.length - newReports.length,
-      unfinished: result.unfinished,
-      not_ready: result.notReady,
+      unfinished: result.unfinishedCount,
+      not_ready: result.notReadyCount,
     },
     text: (terminal) => reportLines(newReports, result.missing, cwd, terminal),
   }
@@ -307,13 +307,13 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
 
 /** Returns `In reports: 2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
 export function syncSummary(
-  { stored, unfinished, notReady }: FilingResult,
+  { stored, unfinishedCount, notReadyCount }: FilingResult,
   folder: string,
   cwd: string,
 ): string {
   const newCount = stored.filter((each) => !each.skipped).length
-  const openText = `${formatCount(unfinished - notReady, 'request')} not finished`
-  const notReadyText = notReady === 0 ? '' : `, ${notReady} completed without its report yet`
+  const openText = `${formatCount(unfinishedCount - notReadyCount, 'request')} not finished`
+  const notReadyText = notReadyCount === 0 ? '' : `, ${notReadyCount} completed without its report yet`
   const folderPath = shortestPath(folder, cwd) || folder
   return `In ${folderPath}: ${newCount} stored, ${stored.length - newCount} already there, ${openText}${notReadyText}`
 }

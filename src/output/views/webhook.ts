@@ -102,7 +102,7 @@ function deliveryLine(delivery: SentDelivery, terminal: Terminal): string {
   const signatureText = signature === 'bad' ? '  bad signature' : ''
   const replyText = accepted || said === '' ? '' : `  "${said}"`
   const answer = answered === null ? `${milliseconds} ms` : `${answered} in ${milliseconds} ms`
-  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${signatureText}${replyText}`, { layout: true })}`
+  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${signatureText}${replyText}`, { keepsLayout: true })}`
 }
 
 /** Shows an event that was just received and stored. */
@@ -239,7 +239,7 @@ export function eventView(
         ...(event.oddity === null ? [] : [`unexpected: ${sanitize(event.oddity)}`]),
         `signature ${event.signature}`,
         '',
-        sanitize(event.body, { lines: true }),
+        sanitize(event.body, { keepsLines: true }),
       ].join('\n'),
   }
 }

@@ -95,10 +95,10 @@ export function renderPage(sandbox: Sandbox): Piece {
 }
 
 /** Returns a text of a call or fixture without control characters; a line break is shown as a mark. */
-const toSafeText = (text: string): string => sanitize(text, { marksLines: true })
+const toSafeText = (text: string): string => sanitize(text, { marksLineBreaks: true })
 
 function renderEntry(entry: LogEntry): Piece {
-  return html`<p>${sanitize(formatEntry(entry), { layout: true, marksLines: true })}</p> `
+  return html`<p>${sanitize(formatEntry(entry), { keepsLayout: true, marksLineBreaks: true })}</p> `
 }
 
 /** Renders the numbers of the sandbox. The script replaces them regularly, and the tables too. */
@@ -159,7 +159,7 @@ function renderGauge(
     name: `${calls} in ${formatDuration(length)}`,
     used: Math.min(used, calls),
     calls,
-    rest: timeLeft === undefined ? '' : `, free again in ${timeLeft}`,
+    suffix: timeLeft === undefined ? '' : `, free again in ${timeLeft}`,
   })
 }
 

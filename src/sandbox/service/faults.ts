@@ -176,6 +176,6 @@ async function truncateResponse(
   }
   const status = answer?.status ?? 200
   if (!announced) return new Response(sentBytes, { status, headers })
-  connection.cutShort(status, { ...headers, 'Content-Length': String(body.byteLength) }, sentBytes)
+  connection.sendPartAndClose(status, { ...headers, 'Content-Length': String(body.byteLength) }, sentBytes)
   return neverRespond()
 }

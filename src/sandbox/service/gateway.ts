@@ -159,7 +159,7 @@ export const noConnection: Connection = {
   cut() {
     throw new TypeError('the connection was cut')
   },
-  cutShort() {
+  sendPartAndClose() {
     throw new TypeError('the connection was cut')
   },
 }

@@ -144,7 +144,7 @@ function openFolders(
   for (const [depth, part] of parts.entries()) {
     const parent = folder
     try {
-      prepare({ at: join(parent.at, part), parent: join(root.at, ...parts.slice(0, depth)) })
+      prepare({ at: join(parent.systemPath, part), parent: join(root.systemPath, ...parts.slice(0, depth)) })
       folder = parent.openBelow(part)
     } catch (error) {
       throw diskFailure(action, join(parent.path, part), error)

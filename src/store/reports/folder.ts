@@ -148,7 +148,7 @@ export class ReportFolder {
   ): Promise<ReportFolder> {
     const workFolderName =
       options.onlyFile === undefined ? '.refcheck' : `.${options.onlyFile.slice(0, 60)}.refcheck`
-    const work = await WorkFolder.open(join(root.at, workFolderName), options, patience)
+    const work = await WorkFolder.open(join(root.systemPath, workFolderName), options, patience)
     const folder = new ReportFolder(root, options, work, isNew)
     try {
       await folder.#load()
@@ -170,7 +170,7 @@ export class ReportFolder {
 
   /** The folder above this one in which other accounts could replace this one; undefined if there is none. */
   get openFolderAbove(): WritableFolder | undefined {
-    return this.#hasModes ? this.#root.above : undefined
+    return this.#hasModes ? this.#root.exchangeableFolder : undefined
   }
 
   /** Whether the file system has permissions. */
@@ -193,11 +193,11 @@ export class ReportFolder {
    */
   async fileStatus(record: ReportRecord, readsContent: boolean): Promise<FileStatus> {
     return this.#withShownPath(async () => {
-      const path = join(this.#root.at, record.file)
+      const path = join(this.#root.systemPath, record.file)
       const status = lstatOrUndefined(path)
       if (status === undefined) return 'absent'
       // The manifest, or a link in a folder that others may write to, must not cause another path to be read.
-      if (findObstacle(this.#root.at, record.file) !== undefined) return 'changed'
+      if (findObstacle(this.#root.systemPath, record.file) !== undefined) return 'changed'
       if (!status.isFile()) return 'changed'
       const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + timestampResolutionMs
       if (status.size === record.bytes) {
@@ -215,7 +215,7 @@ export class ReportFolder {
 
   async #store({ file, replace, subject, open, onReceived }: StoreRequest): Promise<StoreResult> {
     const path = this.pathOf(file)
-    const obstacle = findObstacle(this.#root.at, file)
+    const obstacle = findObstacle(this.#root.systemPath, file)
     if (obstacle !== undefined) return { outcome: 'refused', why: obstacle }
     this.#requireSafeFolders('write', file)
     const temporary = this.#work.temporaryPath()
@@ -234,13 +234,13 @@ export class ReportFolder {
         this.#work.appendToJournal(JSON.stringify(record))
         const outcome = await moveIntoFolder(
           temporary,
-          join(folder.at, basename(path)),
+          join(folder.systemPath, basename(path)),
           replace,
           record.sha256,
         )
         isMoved = outcome === 'stored'
         if (outcome === 'another') return { outcome: 'refused', why: 'another file is there' }
-        await this.#flushes.flush(join(this.#root.at, file, '..'))
+        await this.#flushes.flush(join(this.#root.systemPath, file, '..'))
         this.#addRecord(record)
         return { outcome, record }
       } catch (error) {
@@ -257,7 +257,7 @@ export class ReportFolder {
   async discard(file: string): Promise<void> {
     await this.#withShownPath(async () => {
       const path = this.pathOf(file)
-      const obstacle = findObstacle(this.#root.at, file)
+      const obstacle = findObstacle(this.#root.systemPath, file)
       if (obstacle !== undefined)
         throw new IoError(`cannot remove "${path}": ${obstacle}`, {
           hint: 'Look at it, and remove it yourself.',
@@ -266,7 +266,7 @@ export class ReportFolder {
       const folder = openFolderBelow(this.#root, file)
       if (folder === undefined) return
       try {
-        await rm(join(folder.at, basename(path)), { force: true })
+        await rm(join(folder.systemPath, basename(path)), { force: true })
       } catch (error) {
         throw diskFailure('remove', path, error)
       } finally {
@@ -286,7 +286,10 @@ export class ReportFolder {
       const record = this.#records.get(key)
       if (record === undefined) continue
       const { file } = record
-      if (findObstacle(this.#root.at, file) !== undefined || this.#findUnsafeFolder(file) !== undefined) {
+      if (
+        findObstacle(this.#root.systemPath, file) !== undefined ||
+        this.#findUnsafeFolder(file) !== undefined
+      ) {
         notRemoved.push(this.pathOf(file))
         continue
       }
@@ -306,7 +309,8 @@ export class ReportFolder {
     const parts = file.split('/').slice(0, -1)
     for (let depth = 0; depth <= parts.length; depth += 1) {
       const relativePath = parts.slice(0, depth).join('/')
-      const status = depth === 0 ? this.#root.status : lstatOrUndefined(join(this.#root.at, relativePath))
+      const status =
+        depth === 0 ? this.#root.status : lstatOrUndefined(join(this.#root.systemPath, relativePath))
       if (status === undefined) return undefined
       const writers = otherWriters(status)
       if (writers !== undefined) return { path: this.pathOf(relativePath), writers, relativePath }
@@ -407,9 +411,9 @@ export class ReportFolder {
 
   async #load(): Promise<void> {
     if (this.#options.onlyFile !== undefined) return
-    const path = join(this.#root.at, manifestName)
+    const path = join(this.#root.systemPath, manifestName)
     await removeTemporaries(path)
-    await removeTemporaries(join(this.#root.at, manifestTableName))
+    await removeTemporaries(join(this.#root.systemPath, manifestTableName))
     const text = await readText(path)
     for (const record of text === undefined ? [] : parseManifest(text, path)) {
       this.#records.set(reportKey(record), record)
@@ -432,8 +436,11 @@ export class ReportFolder {
     const records = this.records()
     // Users open this file, and Excel expects a byte order mark in UTF-8; programs read manifest.json.
     const table = `\uFEFF${this.#options.csv(manifestTable(records))}`
-    await writeFileAtomically(join(this.#root.at, manifestName), `${JSON.stringify(records, null, 2)}\n`)
-    await writeFileAtomically(join(this.#root.at, manifestTableName), table)
+    await writeFileAtomically(
+      join(this.#root.systemPath, manifestName),
+      `${JSON.stringify(records, null, 2)}\n`,
+    )
+    await writeFileAtomically(join(this.#root.systemPath, manifestTableName), table)
   }
 }
 

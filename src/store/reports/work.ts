@@ -74,7 +74,7 @@ export class WorkFolder {
     let folder: HeldFolder | undefined
     try {
       folder = await openChecked(path)
-      const oldJournal = await removeOldFiles(folder.at)
+      const oldJournal = await removeOldFiles(folder.systemPath)
       return new WorkFolder(folder, oldJournal, claim, options.random)
     } catch (error) {
       folder?.close()
@@ -93,7 +93,7 @@ export class WorkFolder {
   }
 
   temporaryPath(): string {
-    return join(this.#folder.at, `${this.#random.bytes(8).toString('hex')}.part`)
+    return join(this.#folder.systemPath, `${this.#random.bytes(8).toString('hex')}.part`)
   }
 
   /**
@@ -101,7 +101,7 @@ export class WorkFolder {
    * process.
    */
   appendToJournal(line: string): void {
-    const path = join(this.#folder.at, journalName)
+    const path = join(this.#folder.systemPath, journalName)
     try {
       this.#journal ??= openJournal(path)
       writeSync(this.#journal, `${line}\n`)
@@ -113,8 +113,8 @@ export class WorkFolder {
   /** Removes the folder with its content. */
   async remove(): Promise<void> {
     this.#closeJournal()
-    const lock = join(this.#folder.at, lockName)
-    await rm(join(this.#folder.at, journalName), { force: true })
+    const lock = join(this.#folder.systemPath, lockName)
+    await rm(join(this.#folder.systemPath, journalName), { force: true })
     const isRemoved = tryUnlink(lock)
     this.#claim.release()
     // Windows cannot remove an open file, so the lock is removed after it is released. If another process has taken
@@ -244,7 +244,7 @@ async function openChecked(path: string): Promise<HeldFolder> {
     throw diskFailure('use the folder', path, error)
   }
   // The name of a descriptor is itself a link.
-  const why = await findForeignReason(`${folder.at}/.`, folder.status)
+  const why = await findForeignReason(`${folder.systemPath}/.`, folder.status)
   if (why === undefined) return folder
   folder.close()
   throw unsafeFolderError(path, why)

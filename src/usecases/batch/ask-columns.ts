@@ -91,7 +91,7 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     }),
   )
   const question = {
-    above: [`${sheet.name} is read so:`, ...lines],
+    linesAbove: [`${sheet.name} is read so:`, ...lines],
     message: 'Are these right?',
     initial: true,
   }

@@ -318,7 +318,7 @@ class Run {
     const fraction = outcome.kind === 'unsent' ? random.fraction() : 0
     const { counters, step } = nextStep(this.#counters, this.outcome, { ...this.#limits, fraction })
     this.#counters = counters
-    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
+    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.isStated)
     if (step.kind === 'wait') {
       if (signal?.aborted) return { kind: 'interrupted' }
       this.#reportWait(outcome, step.waitMs)
@@ -380,9 +380,9 @@ class Run {
   #reportWait(outcome: Outcome, waitMs: number): void {
     const seconds = waitMs / 1000
     if (outcome.kind === 'throttled') {
-      const { understood, error } = outcome
+      const { isStated, error } = outcome
       const reason = error.message
-      this.#ports.onEvent?.({ name: 'waiting', cause: 'throttled', seconds, understood, reason })
+      this.#ports.onEvent?.({ name: 'waiting', cause: 'throttled', seconds, isStated, reason })
     } else if (outcome.kind === 'unsent') {
       const reason = outcome.error.message
       this.#ports.onEvent?.({ name: 'waiting', cause: 'unreachable', seconds, reason })

@@ -33,10 +33,10 @@ export interface Governor {
   /** Counts calls that were made without a claim. */
   count(calls: number): Promise<void>
   /**
-   * Records the wait of a 429. `understood` is false if the 429 stated no readable wait, so that a wait was
+   * Records the wait of a 429. `isStated` is false if the 429 stated no readable wait, so that a wait was
    * assumed.
    */
-  throttled(seconds: number, understood?: boolean): Promise<void>
+  throttled(seconds: number, isStated?: boolean): Promise<void>
   status(): Promise<{ windows: WindowStatus[]; notBefore: number }>
   /**
    * Returns the seconds until the last of this number of creates can be sent, according to the book as this process
@@ -106,8 +106,8 @@ export function createGovernor({ quota, account, windows, clock }: GovernorOptio
     },
     claimForCreate: () => claimOf('create'),
     count: (calls) => updateBooks((book, now) => recordCalls(book, calls, now)),
-    throttled: (seconds, understood = true) =>
-      updateBooks((book, now) => withThrottle(book, seconds, now, understood)),
+    throttled: (seconds, isStated = true) =>
+      updateBooks((book, now) => withThrottle(book, seconds, now, isStated)),
     async status() {
       const { state, now = clock.now() } = await quota.read(account)
       const book = bookOf(state, windows)

@@ -8,7 +8,7 @@ export class QuotaUsage {
   #key: { baseUrl: string; apiKey: string } | undefined
   #calls = 0
   #countedByGovernor = 0
-  #throttle: { seconds: number; understood: boolean } | undefined
+  #throttle: { seconds: number; isStated: boolean } | undefined
   #governor: Governor | undefined
 
   /** Sets the key of the following calls. */
@@ -24,9 +24,9 @@ export class QuotaUsage {
   }
 
   /** Records a 429. If this process has the store open, other processes see it at once. */
-  recordThrottle(seconds: number, understood: boolean): void {
-    this.#throttle = { seconds, understood }
-    this.#governor?.throttled(seconds, understood).catch(() => {
+  recordThrottle(seconds: number, isStated: boolean): void {
+    this.#throttle = { seconds, isStated }
+    this.#governor?.throttled(seconds, isStated).catch(() => {
       // The store may be unavailable, as in `flushUsage`.
     })
   }
@@ -63,7 +63,7 @@ export class QuotaUsage {
       const governor = this.#governor ?? (await openGovernor(this.#key.baseUrl, this.#key.apiKey))
       await governor.count(calls)
       if (this.#throttle !== undefined && this.#governor === undefined) {
-        await governor.throttled(this.#throttle.seconds, this.#throttle.understood)
+        await governor.throttled(this.#throttle.seconds, this.#throttle.isStated)
       }
     } catch {
       // Calls that were not counted only lead to an earlier 429.

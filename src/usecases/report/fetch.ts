@@ -54,8 +54,8 @@ async function fetchFromSource(source: ReportSource, options: FetchOptions): Pro
     case 'ids':
     case 'url':
       return filingResult([await downloadOneReport(source, options)], {
-        unfinished: 0,
-        notReady: 0,
+        unfinishedCount: 0,
+        notReadyCount: 0,
         failure: undefined,
       })
     case 'requests':

@@ -19,7 +19,7 @@ import {
   type StoredReport,
   storedReport,
   subjectOf,
-  missingChecks,
+  requestWithoutChecks,
 } from '../../domain/report/filed.ts'
 import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
 import {
@@ -121,9 +121,9 @@ class DownloadRun {
   /** The outcomes in the order of the plan, so that the output has the same order each time. */
   readonly #outcomes: FilingOutcome[] = []
   /** Number of requests that may still get reports. */
-  #unfinished = 0
+  #unfinishedCount = 0
   /** Number of finished requests with a report that is not ready. */
-  #notReady = 0
+  #notReadyCount = 0
   /** Completed requests that have no report. */
   readonly #withoutReport: RequestResource[] = []
   /** Number of consecutive reads that failed. */
@@ -153,7 +153,7 @@ class DownloadRun {
   async addRequest(wanted: WantedRequest): Promise<void> {
     const { requestId, error: readError } = wanted
     if (this.#isAborted) {
-      this.#outcomes.push({ untried: requestId })
+      this.#outcomes.push({ untriedRequestId: requestId })
       return
     }
     if (readError !== undefined) {
@@ -168,7 +168,7 @@ class DownloadRun {
       const request = wanted.read ?? (await this.#read(wanted.requestId))
       if (request !== undefined) await this.#downloadRequest(request)
     } catch (error) {
-      this.#outcomes.push({ untried: requestId })
+      this.#outcomes.push({ untriedRequestId: requestId })
       this.#halt(error)
     }
   }
@@ -184,7 +184,12 @@ class DownloadRun {
     }
     const { missing } = this.#createResult(undefined, undefined)
     const [first] = missing
-    if (hasNothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
+    if (
+      hasNothing &&
+      this.#unfinishedCount === 0 &&
+      first !== undefined &&
+      first.error.code !== 'incomplete'
+    ) {
       if (missing.length === 1) throw first.error
       return this.#createResult(undefined, mostSevere(missing.map(({ error }) => error)))
     }
@@ -195,8 +200,8 @@ class DownloadRun {
   #createResult(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.isNamed ? halted : undefined
     const openCounts = {
-      unfinished: this.#unfinished,
-      notReady: this.#notReady,
+      unfinishedCount: this.#unfinishedCount,
+      notReadyCount: this.#notReadyCount,
       withoutReport: this.#withoutReport,
     }
     return filingResult(reportsWithEnding(this.#outcomes, ending), { ...openCounts, failure })
@@ -272,8 +277,8 @@ class DownloadRun {
     const { api, isNamed, only, template, onEvent } = this.#options
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
-    if (!isNamed && (isWaiting || isUnfinished(request.status))) this.#unfinished += 1
-    if (!isNamed && isWaiting && isFinal(request)) this.#notReady += 1
+    if (!isNamed && (isWaiting || isUnfinished(request.status))) this.#unfinishedCount += 1
+    if (!isNamed && isWaiting && isFinal(request)) this.#notReadyCount += 1
     const isStored = this.#recordsByRequest.has(request.request_id)
     if (
       !isNamed &&
@@ -283,7 +288,7 @@ class DownloadRun {
     )
       this.#withoutReport.push(request)
     if (only !== undefined && request.status !== only) return
-    if (targets.length === 0 && isNamed) this.#outcomes.push(missingChecks(request))
+    if (targets.length === 0 && isNamed) this.#outcomes.push(requestWithoutChecks(request))
     const openSigned = createSignedOpener(api, request.request_id, this.#signal)
     const startedDownloads: Promise<void>[] = []
     for (const target of targets) {

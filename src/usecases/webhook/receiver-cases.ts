@@ -3,7 +3,7 @@ import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
 import { isSlower, rules } from '../../domain/webhook/receiver-check.ts'
-import type { Level, ReceiverEvent, RuleFinding } from '../../domain/webhook/receiver-check.ts'
+import type { RuleLevel, ReceiverEvent, RuleFinding } from '../../domain/webhook/receiver-check.ts'
 import type { SigningKey } from '../../domain/webhook/verify.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
@@ -120,7 +120,7 @@ export class CaseRun {
   }
 
   /** Posts a delivery that has to be refused with a status other than 2xx; 400, 401 or 403 is best. */
-  async refuse(delivery: Delivery, label = '', level: Level = 'must'): Promise<Reply> {
+  async refuse(delivery: Delivery, label = '', level: RuleLevel = 'must'): Promise<Reply> {
     const reply = await this.#post(delivery)
     const { status } = reply
     // If acceptance is only advised against, a receiver that accepts the event may store it.
@@ -166,7 +166,7 @@ export class CaseRun {
     return reply
   }
 
-  report(level: Level, text: string): void {
+  report(level: RuleLevel, text: string): void {
     this.findings.push({ level, text })
   }
 
@@ -577,7 +577,7 @@ function forgedCase(run: (test: CaseRun, body: string) => Promise<void>): Pick<R
 }
 
 /** Returns a run that posts an event with its signature changed by `change`; the receiver has to refuse it. */
-function refuseAltered(change: (good: string) => string, level: Level = 'must') {
+function refuseAltered(change: (good: string) => string, level: RuleLevel = 'must') {
   return async (test: CaseRun, body: string): Promise<void> => {
     await test.refuse(test.signedDelivery(body, { signatures: [change(test.sign(body))] }), '', level)
   }

@@ -133,7 +133,7 @@ async function runCases(
   const [goodEventCase] = acceptingCases
   if (goodEventCase === undefined) throw new RangeError('no such case')
   const goodEventReport = await session.runCase(goodEventCase, strict)
-  const isAccepting = session.accepted.length > 0
+  const isAccepting = session.acceptedMs.length > 0
   if (reportsFirst) addReport(goodEventReport)
   for (const each of otherCases) {
     if (!isAccepting)
@@ -157,7 +157,7 @@ class CheckSession {
   /** Number of consecutive deliveries without a response. */
   missingReplies = 0
   /** Response times of the accepted deliveries, in milliseconds. */
-  readonly accepted: number[] = []
+  readonly acceptedMs: number[] = []
   readonly #options: ReceiverCheckOptions
   readonly #timeoutMs: number
   /** The events that the receiver must have stored, and must not have stored. */
@@ -226,11 +226,16 @@ class CheckSession {
         test.report('must', error.message)
       else if (!(error instanceof NoReplyError)) throw error
     })
-    this.accepted.push(...test.acceptedResponseMs)
+    this.acceptedMs.push(...test.acceptedResponseMs)
     const { findings, replies, unjudgedReason } = test
     return caseReport(
       receiverCase,
-      { findings, answers: replies, milliseconds: clock.monotonic() - startedAt, unseen: unjudgedReason },
+      {
+        findings,
+        answers: replies,
+        milliseconds: clock.monotonic() - startedAt,
+        notJudgedReason: unjudgedReason,
+      },
       strict,
     )
   }
@@ -330,17 +335,17 @@ function isGatewayFailure({ status }: Reply): boolean {
 }
 
 /** Reports late responses to all accepted events; missing responses are reported by the other cases. */
-function reportLateness({ accepted }: CheckSession, withinMs: number): CaseReport {
-  const lateTimes = accepted.filter((milliseconds) => milliseconds > withinMs)
-  if (accepted.length === 0) return skipCase(lateCase, 'it accepted nothing')
-  const slowest = (Math.max(...accepted) / 1000).toFixed(1)
+function reportLateness({ acceptedMs }: CheckSession, withinMs: number): CaseReport {
+  const lateTimes = acceptedMs.filter((milliseconds) => milliseconds > withinMs)
+  if (acceptedMs.length === 0) return skipCase(lateCase, 'it accepted nothing')
+  const slowest = (Math.max(...acceptedMs) / 1000).toFixed(1)
   const findings: RuleFinding[] =
     lateTimes.length === 0
       ? []
       : [
           {
             level: 'must',
-            text: `${lateTimes.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
+            text: `${lateTimes.length} of ${acceptedMs.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
           },
         ]
   return caseReport(lateCase, { findings, answers: [], milliseconds: 0 }, false)

@@ -50,7 +50,7 @@ function throttled(seconds: number): Outcome {
     kind: 'throttled',
     error: new ThrottledError('too many calls'),
     seconds,
-    understood: true,
+    isStated: true,
     answerStatus: 429,
   }
 }

@@ -84,7 +84,7 @@ async function readBody(run: { args: string[]; stdin: string }, schema: PackageS
 async function bodyOnStdin(body: RequestBody, schema: PackageSchema): Promise<unknown> {
   const line = commandLine(body, schema)
   expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)
-  expect(sanitize(line, { lines: true })).toBe(line)
+  expect(sanitize(line, { keepsLines: true })).toBe(line)
   const [run = { args: [], stdin: '' }] = runInShell([line])
   return readBody(run, schema)
 }
@@ -175,7 +175,7 @@ test('a command line run in a shell produces exactly its original body', async (
         (body) => validateBody(JSON.parse(JSON.stringify(body)), schema).body ?? [],
       )
       const lines = acceptedBodies.map((body) => commandLine(body, schema))
-      expect(lines.map((line) => sanitize(line, { lines: true }))).toEqual(lines)
+      expect(lines.map((line) => sanitize(line, { keepsLines: true }))).toEqual(lines)
       const parsedBodies = await Promise.all(runInShell(lines).map((run) => readBody(run, schema)))
       expect(parsedBodies.map((body) => JSON.stringify(body))).toEqual(
         acceptedBodies.map((body) => JSON.stringify(body)),

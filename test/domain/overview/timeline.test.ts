@@ -14,9 +14,9 @@ test('a single day is divided by the hour, including hours without events', () =
   ).toEqual({
     unit: 'hour',
     buckets: [
-      { label: '09:00', ordered: 2, completed: 0 },
-      { label: '10:00', ordered: 0, completed: 0 },
-      { label: '11:00', ordered: 0, completed: 1 },
+      { label: '09:00', orderCount: 2, completionCount: 0 },
+      { label: '10:00', orderCount: 0, completionCount: 0 },
+      { label: '11:00', orderCount: 0, completionCount: 1 },
     ],
   })
 })
@@ -30,6 +30,6 @@ test.each([
   const found = timelineOf([toMs(first)], [toMs(last)])
   expect(found).toMatchObject({ unit: expectedUnit })
   expect(found?.buckets).toHaveLength(bucketCount)
-  expect(found?.buckets[0]).toEqual({ label, ordered: 1, completed: 0 })
-  expect(found?.buckets.at(-1)).toMatchObject({ ordered: 0, completed: 1 })
+  expect(found?.buckets[0]).toEqual({ label, orderCount: 1, completionCount: 0 })
+  expect(found?.buckets.at(-1)).toMatchObject({ orderCount: 0, completionCount: 1 })
 })

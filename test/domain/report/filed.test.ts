@@ -15,7 +15,7 @@ import {
   noReportFollows,
   storedReport,
   subjectOf,
-  missingChecks,
+  requestWithoutChecks,
 } from '../../../src/domain/report/filed.ts'
 import { reportTargets } from '../../../src/domain/report/source.ts'
 import {
@@ -91,13 +91,13 @@ test('the hint says that no report follows for a check that is CANCELLED or ERRO
 })
 
 test('the hint says that no report follows for a request without checks that has ended', () => {
-  expect(missingChecks(createRequest('ERROR'))).toMatchObject({
+  expect(requestWithoutChecks(createRequest('ERROR'))).toMatchObject({
     requestId: 'r-1',
     checkId: null,
     person: 'Ann Lee',
   })
-  expect(missingChecks(createRequest('ERROR')).error.hint).toBe(noReportFollows)
-  expect(missingChecks(createRequest('RECEIVED')).error.hint).toBeUndefined()
+  expect(requestWithoutChecks(createRequest('ERROR')).error.hint).toBe(noReportFollows)
+  expect(requestWithoutChecks(createRequest('RECEIVED')).error.hint).toBeUndefined()
 })
 
 test('the errors for changed and existing files name the file', () => {
@@ -146,7 +146,9 @@ const stored = storedReport(
 
 test('filingResult separates stored and missing reports', () => {
   const missing = requestWithoutReports('r-2', new NotFoundError('no such request'))
-  expect(filingResult([stored, missing], { unfinished: 1, notReady: 0, failure: undefined })).toEqual({
+  expect(
+    filingResult([stored, missing], { unfinishedCount: 1, notReadyCount: 0, failure: undefined }),
+  ).toEqual({
     reports: [stored, missing],
     stored: [stored],
     missing: [missing],
@@ -158,7 +160,7 @@ test('filingResult separates stored and missing reports', () => {
 
 test('reports that were not tried get the error that stopped the run, or are left out without one', () => {
   const missing = missingReport(target, new NotFoundError('gone'))
-  const outcomes = [stored, missing, target, { untried: 'r-2' }]
+  const outcomes = [stored, missing, target, { untriedRequestId: 'r-2' }]
   expect(reportsWithEnding(outcomes, undefined)).toEqual([stored, missing])
   const ending = new InterruptedError('stopped')
   expect(reportsWithEnding(outcomes, ending)).toEqual([

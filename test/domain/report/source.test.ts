@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { sourceIds, isSingle, type ReportTarget, requireUrlOf } from '../../../src/domain/report/source.ts'
+import {
+  sourceIds,
+  isSingleSource,
+  type ReportTarget,
+  requireUrlOf,
+} from '../../../src/domain/report/source.ts'
 import { policeCheck } from './target.ts'
 
 const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
@@ -57,7 +62,7 @@ test('the error names the report that was requested', () => {
 })
 
 test('ids and a URL select a single report, a batch does not', () => {
-  expect(isSingle({ kind: 'ids', checkId, refereeId: undefined })).toBe(true)
-  expect(isSingle({ kind: 'url', url: createUrl(checkId) })).toBe(true)
-  expect(isSingle({ kind: 'batch', batchId: 'b' })).toBe(false)
+  expect(isSingleSource({ kind: 'ids', checkId, refereeId: undefined })).toBe(true)
+  expect(isSingleSource({ kind: 'url', url: createUrl(checkId) })).toBe(true)
+  expect(isSingleSource({ kind: 'batch', batchId: 'b' })).toBe(false)
 })

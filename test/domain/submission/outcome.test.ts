@@ -90,9 +90,9 @@ test.each<[string, string | undefined, number, boolean]>([
   ['two values', '5, 10', 60, false],
   ['a unit', '30s', 60, false],
   ['text', 'soon', 60, false],
-])('429, Retry-After %s: wait %s → %i s, understood: %s', (_name, header, seconds, understood) => {
+])('429, Retry-After %s: wait %s → %i s, isStated: %s', (_name, header, seconds, isStated) => {
   const outcome = outcomeOf(clientError(429, 'rate limit exceeded', header))
-  expect(outcome).toMatchObject({ kind: 'throttled', seconds, understood, error: { code: 'throttled' } })
+  expect(outcome).toMatchObject({ kind: 'throttled', seconds, isStated, error: { code: 'throttled' } })
 })
 
 const withoutEnvelope = undefined

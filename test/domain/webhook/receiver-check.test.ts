@@ -36,23 +36,23 @@ test('cases are counted by verdict, and only a failed case fails the receiver ch
   const createCase = (...levels: ('must' | 'advice')[]) =>
     caseReport(question, createOutcome(...levels), false)
   const cases = [createCase(), createCase('advice'), skipCase(question, 'no secret')]
-  expect(receiverReport('u', cases, { deliveries: 5, accepted: [1.4, 9.6] })).toMatchObject({
+  expect(receiverReport('u', cases, { deliveries: 5, acceptedMs: [1.4, 9.6] })).toMatchObject({
     passed: true,
     counts: { cases: 3, passed: 1, advised: 1, failed: 0, not_judged: 1 },
     deliveries: 5,
     slowest_ms: 10,
   })
-  const failed = receiverReport('u', [...cases, createCase('must')], { deliveries: 0, accepted: [] })
+  const failed = receiverReport('u', [...cases, createCase('must')], { deliveries: 0, acceptedMs: [] })
   expect(failed).toMatchObject({ passed: false, slowest_ms: null })
 })
 
 test('a case without findings is not judged if the answers cannot show the rule; a finding is judged', () => {
-  const unseen = 'cannot be seen'
-  expect(caseReport(question, { ...createOutcome(), unseen }, false)).toMatchObject({
+  const notJudgedReason = 'cannot be seen'
+  expect(caseReport(question, { ...createOutcome(), notJudgedReason }, false)).toMatchObject({
     verdict: 'not_judged',
-    reason: unseen,
+    reason: notJudgedReason,
   })
-  expect(caseReport(question, { ...createOutcome('must'), unseen }, false)).toMatchObject({
+  expect(caseReport(question, { ...createOutcome('must'), notJudgedReason }, false)).toMatchObject({
     verdict: 'failed',
     reason: null,
   })

@@ -267,7 +267,7 @@ test('a control call needs no key, does not count against the quota and triggers
 test('control is refused for another machine, a foreign page and a foreign Host', async () => {
   const { sandbox } = createSandboxClient()
   const fetchStatus = async (url: string, headers: Record<string, string>, remoteAddress: string) => {
-    const connection = { remoteAddress, cut: () => {}, cutShort: () => {} }
+    const connection = { remoteAddress, cut: () => {}, sendPartAndClose: () => {} }
     return (await sandbox.fetch(new Request(url, { headers }), connection)).status
   }
   const url = 'http://127.0.0.1:4010/_sandbox/state'

@@ -16,7 +16,11 @@ const remoteAccess: RemoteAccess = {
   controlToken: 'token',
 }
 
-const connectionFrom = (remoteAddress: string) => ({ remoteAddress, cut: () => {}, cutShort: () => {} })
+const connectionFrom = (remoteAddress: string) => ({
+  remoteAddress,
+  cut: () => {},
+  sendPartAndClose: () => {},
+})
 
 test.each([
   ['172.18.0.3', true],

@@ -118,7 +118,7 @@ describe('waiting', () => {
     expect({ end, states }).toEqual({ end: { kind: 'done' }, states: Array(3).fill('accepted') })
     expect(events.slice(0, 2)).toEqual([
       createRowEvent(1, 'pending', 'too many requests'),
-      { name: 'waiting', cause: 'throttled', seconds: 7, understood: true, reason: 'too many requests' },
+      { name: 'waiting', cause: 'throttled', seconds: 7, isStated: true, reason: 'too many requests' },
     ])
     // Afterwards the quota spaces the calls by one second.
     expect(sleeps).toEqual([7000, 1000, 1000])

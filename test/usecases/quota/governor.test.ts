@@ -137,7 +137,7 @@ test.each(table)('Retry-After %j leads to a wait of %i s each time', async (head
     const processGovernor = await process()
     for (let refusal = 0; refusal < 5; refusal += 1) {
       const parsed = parseRetryAfter(header)
-      await processGovernor.throttled(parsed.seconds, parsed.understood)
+      await processGovernor.throttled(parsed.seconds, parsed.isStated)
       await processGovernor.claim('create')
     }
     expect(clock.monotonic()).toBeGreaterThanOrEqual(5 * seconds * 1000)

@@ -199,7 +199,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     await createRequest(parts, order, createOptions)
     expect(parts.clock.sleeps).toEqual([17_000])
     expect(parts.events).toEqual([
-      { name: 'waiting', cause: 'throttled', seconds: 17, understood: true, reason: 'rate limit exceeded' },
+      { name: 'waiting', cause: 'throttled', seconds: 17, isStated: true, reason: 'rate limit exceeded' },
       { name: 'retrying', attempt: 2 },
     ])
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
@@ -210,7 +210,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
       creates: [clientError(429, 'rate limit exceeded', 'soon'), answer201()],
     })
     await createRequest(parts, order, createOptions)
-    expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, understood: false })
+    expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, isStated: false })
   })
 
   test('after growing pauses if the connection is not established', async () => {
