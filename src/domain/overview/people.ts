@@ -13,8 +13,8 @@ const leftOutStatus = 'left out'
 export type PersonRow = ReturnType<typeof personRow>
 
 /**
- * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlierOrder`: the accepted order
- * that the row repeats; the person has its status, although this row was not ordered.
+ * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlierOrder`: the accepted
+ * order that the row repeats; the person has its status, although this row was not ordered.
  */
 export function personRow(
   row: AttentionRow & {
