@@ -529,8 +529,8 @@ async function requirePdf(stream: HttpStream): Promise<void> {
 /** Characters. Longer messages are cut, since searching all encodings of a secret in them takes long. */
 const maxMessageLength = 100_000
 /**
- * Characters after `maxMessageLength` that are also searched for secrets and then removed. They are more than any secret has
- * in any encoding, so that no part of a secret remains.
+ * Characters after `maxMessageLength` that are also searched for secrets and then removed. They are more than any
+ * secret has in any encoding, so that no part of a secret remains.
  */
 const overlapLength = 50_000
 

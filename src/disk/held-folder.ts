@@ -107,8 +107,8 @@ export function requireOwnLinks(path: string): Route {
 }
 
 /**
- * A folder that is held open, so that operations on paths below `systemPath` affect this folder even if another has its name
- * by then. On systems other than Linux, it is the folder's path.
+ * A folder that is held open, so that operations on paths below `systemPath` affect this folder even if another has
+ * its name by then. On systems other than Linux, it is the folder's path.
  */
 export class HeldFolder {
   /** The path for messages. */

@@ -390,8 +390,8 @@ export function childEnvironment(env: Environment, secrets: Secrets): Record<str
 }
 
 /**
- * A part of a text that a pass changed. `index` and `length` are its range in the result, `from` and `to` its range in the
- * input.
+ * A part of a text that a pass changed. `resultIndex` and `length` are its range in the result, `from` and `to` its
+ * range in the input.
  */
 interface Edit {
   resultIndex: number
@@ -498,8 +498,8 @@ function mayBeEncoded(text: string): boolean {
 
 /**
  * Yields the text after each pass. A pass removes hidden characters or decodes encoded ones; the passes end when
- * nothing changes. `editsByPass` receives the edits of each pass, for `rangeIn`; for a long text they need many times its
- * memory.
+ * nothing changes. `editsByPass` receives the edits of each pass, for `rangeIn`; for a long text they need many
+ * times its memory.
  */
 function* decodings(source: string, editsByPass?: Edit[][]): Generator<string> {
   let text = source

@@ -152,8 +152,8 @@ test('filingResult separates stored and missing reports', () => {
     reports: [stored, missing],
     stored: [stored],
     missing: [missing],
-    unfinished: 1,
-    notReady: 0,
+    unfinishedCount: 1,
+    notReadyCount: 0,
     failure: undefined,
   })
 })
