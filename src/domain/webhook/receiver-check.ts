@@ -39,12 +39,12 @@ export function caseReport(
     findings: readonly RuleFinding[]
     answers: readonly CaseAnswer[]
     milliseconds: number
-    inconclusiveReason?: string | undefined
+    unjudgedReason?: string | undefined
   },
   strict: boolean,
 ): CaseReport {
   const hasFailed = outcome.findings.some(({ level }) => level === 'must' || strict)
-  const reason = outcome.findings.length === 0 ? (outcome.inconclusiveReason ?? null) : null
+  const reason = outcome.findings.length === 0 ? (outcome.unjudgedReason ?? null) : null
   const verdictWithoutFindings = reason === null ? 'passed' : 'not_judged'
   const verdict = hasFailed ? 'failed' : outcome.findings.length > 0 ? 'advised' : verdictWithoutFindings
   const answers = outcome.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({

@@ -234,7 +234,7 @@ class CheckSession {
         findings,
         answers: replies,
         milliseconds: clock.monotonic() - startedAt,
-        inconclusiveReason: unjudgedReason,
+        unjudgedReason,
       },
       strict,
     )

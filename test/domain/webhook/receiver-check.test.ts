@@ -47,12 +47,12 @@ test('cases are counted by verdict, and only a failed case fails the receiver ch
 })
 
 test('a case without findings is not judged if the answers cannot show the rule; a finding is judged', () => {
-  const inconclusiveReason = 'cannot be seen'
-  expect(caseReport(question, { ...createOutcome(), inconclusiveReason }, false)).toMatchObject({
+  const unjudgedReason = 'cannot be seen'
+  expect(caseReport(question, { ...createOutcome(), unjudgedReason }, false)).toMatchObject({
     verdict: 'not_judged',
-    reason: inconclusiveReason,
+    reason: unjudgedReason,
   })
-  expect(caseReport(question, { ...createOutcome('must'), inconclusiveReason }, false)).toMatchObject({
+  expect(caseReport(question, { ...createOutcome('must'), unjudgedReason }, false)).toMatchObject({
     verdict: 'failed',
     reason: null,
   })
