@@ -98,7 +98,7 @@ export async function createListenServices(
   const to =
     forwardTo === undefined ? undefined : await openReceiver(app, forwardTo, '--forward-to', forwardCa)
   const env = exec === undefined ? {} : await app.childEnvironment()
-  const services: DeliverTargets = {
+  const targets: DeliverTargets = {
     urlTarget: to && { ...to, clock, secret },
     program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execTimeoutMs })),
   }
@@ -107,7 +107,7 @@ export async function createListenServices(
     inbox,
     clock,
     serve: serveSmallRequests,
-    deliver: hasTarget ? createDelivery(services) : undefined,
+    deliver: hasTarget ? createDelivery(targets) : undefined,
   }
 }
 

@@ -17,7 +17,10 @@ const allowedLicences = new Set([
   'MIT',
 ])
 
-/** Folder of licence texts that packages do not contain: their own, or those of code that is compiled into them. */
+/**
+ * Folder of licence texts that packages should contain but do not: the package's own licence, or the licence of code
+ * that is compiled into the package.
+ */
 const noticeFolder = join(import.meta.dirname, 'notices')
 
 /** Name of the file with licences next to the bundled files. */

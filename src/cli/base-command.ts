@@ -234,7 +234,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /** Ends a stream of results with a failure, which is printed only on stderr. Throws AlreadyReported. */
-  protected end(failure: RefcheckError): never {
+  protected endWithFailure(failure: RefcheckError): never {
     const { stderr } = this.context.streams
     this.beforeAnswer(failure)
     stderr.write(failureText(failure, this.terminalAt(stderr)))

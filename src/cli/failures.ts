@@ -226,8 +226,8 @@ export function completeFailure(
 }
 
 /**
- * Removes the keys that the user typed, also in lowercase, because a message shows a typed id in lowercase
- * and `redactKeys` does not recognise a lowercase key.
+ * Removes API keys that the user typed. If a key was typed in the place of an id, the message shows it in lowercase,
+ * in which `redactKeys` does not recognise it; the key is therefore removed in lowercase too.
  */
 function removeTypedKeys(text: string, keys: readonly string[]): string {
   return keys.reduce(

@@ -42,17 +42,19 @@ export default class Approve extends BaseCommand<typeof Approve> {
 
   async run(): Promise<void> {
     const { code } = this.args
-    const services = await startApproval(this.app, code)
-    const plan = await findApprovablePlan(services, code)
+    const approval = await startApproval(this.app, code)
+    const plan = await findApprovablePlan(approval, code)
     this.app.reporter.note(plannedText(plan))
-    const { what } = plan
-    return what.kind === 'order' ? this.order(services, plan, what.body) : this.batch(services, plan, what)
+    const { what: content } = plan
+    return content.kind === 'order'
+      ? this.order(approval, plan, content.body)
+      : this.batch(approval, plan, content)
   }
 
   private async order(approval: Approval, plan: OrderPlan, body: string): Promise<void> {
     const { app, signal, allowFlags } = this
     const { reporter } = app
-    const show = createReviewPrinter(reporter)
+    const printReviewPage = createReviewPrinter(reporter)
     const { windows } = await (await app.service('governor')).status()
     const outcome = await approveOrder(approval, plan, body, {
       api: await app.service('api'),
@@ -63,37 +65,38 @@ export default class Approve extends BaseCommand<typeof Approve> {
       openOrdering: async () => ({ ...(await createOrderAndWaitServices(app, signal)), ...allowFlags }),
       signal,
       show: (rows, pack, page) => {
-        const pages = show(rows, pack, page)
+        const pageCount = printReviewPage(rows, pack, page)
         reporter.note(orderCostText(windows))
-        return pages
+        return pageCount
       },
     })
     this.answer(createdView(outcome.result), outcome.failure)
     reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)
   }
 
-  private async batch(approval: Approval, plan: OrderPlan, what: PlannedBatch): Promise<void> {
+  private async batch(approval: Approval, plan: OrderPlan, content: PlannedBatch): Promise<void> {
     const { app, signal } = this
     const { reporter } = app
-    if (what.rows !== null) reporter.printBlock(plannedPeopleText(what.rows, reporter.terminal))
+    if (content.rows !== null) reporter.printBlock(plannedPeopleText(content.rows, reporter.terminal))
     const allowances = { ...this.allowFlags, shared: [], ignoreResults: false }
-    const planned = await openFileOfPlan(app, plan.code, what, allowances)
-    if (what.rows === null) {
+    const planned = await openFileOfPlan(app, plan.code, content, allowances)
+    if (content.rows === null) {
       const readingText = plannedReadingText(planned.columns)
       if (readingText !== '') reporter.note(readingText)
     }
     const displayOptions = { quiet: false, yes: false, showChanges: true }
-    const end = await approveFile(approval, plan, planned, {
+    const outcome = await approveFile(approval, plan, planned, {
       planning: { ...(await createPlanServices(app)), signal },
       prompts: orderPrompts(app, displayOptions, (question) => this.confirm(question, false))(
         planned.file.name,
       ),
       openSending: () => createStartServices(app, signal),
     })
-    if (end.kind === 'unstarted') {
-      return this.answer(unstartedView(end, planned.file.name, true), end.failure)
+    if (outcome.kind === 'unstarted') {
+      return this.answer(unstartedView(outcome, planned.file.name, true), outcome.failure)
     }
-    this.answer(await batchView(app, end.done.batch, this.flags.json), end.done.failure)
+    const { batch, failure } = outcome.run
+    this.answer(await batchView(app, batch, this.flags.json), failure)
   }
 
   private get allowFlags() {

@@ -32,7 +32,7 @@ export interface ConformanceOptions {
   isSelected?: ((each: Case) => boolean) | undefined
   signal?: AbortSignal | undefined
   /** Called after each case. */
-  onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
+  onCase?: ((result: CaseResult, doneCount: number, totalCount: number) => void) | undefined
   /** Maximum number of milliseconds that all waits for the quota may take; default no limit. */
   waitBudgetMs?: number | undefined
   /** Called before each wait after a throttled call. */
@@ -40,6 +40,7 @@ export interface ConformanceOptions {
 }
 
 const defaultWatchMs = 60_000
+/** Maximum number of findings, and of lines of advice, in the result of a case. */
 const maxFindings = 8
 
 /**
@@ -63,14 +64,16 @@ export async function runConformance(
     const cases: CaseResult[] = []
     let halted: ThrottledError | undefined
     for (const each of selectedCases) {
-      const results =
+      const resultOrThrottled =
         halted ??
         (await runCase(each, context, options.signal).catch((error: unknown) => requireThrottled(error)))
-      if (results instanceof ThrottledError) halted = results
+      if (resultOrThrottled instanceof ThrottledError) halted = resultOrThrottled
       const result =
-        results instanceof ThrottledError
-          ? createResult(each, 'not_judged', { reason: `${results.message}: wait for longer with --timeout` })
-          : results
+        resultOrThrottled instanceof ThrottledError
+          ? createResult(each, 'not_judged', {
+              reason: `${resultOrThrottled.message}: wait for longer with --timeout`,
+            })
+          : resultOrThrottled
       cases.push(result)
       options.onCase?.(result, cases.length, selectedCases.length)
     }

@@ -11,6 +11,12 @@ import {
   type OpenOptions,
 } from './sheet.ts'
 
+/**
+ * `wrapped` is an array under the only name of an object, `{"candidates": […]}`; `lines` is one object after the
+ * other.
+ */
+type JsonLayout = 'array' | 'wrapped' | 'lines'
+
 /** Opens a JSON file; `isArray` is whether the file is one array, not JSON Lines. */
 export async function openJson(
   source: SheetSource,
@@ -31,10 +37,13 @@ export async function openJson(
   }
 }
 
-/** Matches the file name of JSON Lines; in such a file, an object that looks like a wrapped list is a row. */
+/** Matches the file name of JSON Lines. In such a file, an object like `{"candidates": […]}` is a row. */
 const linesFileName = /\.(?:jsonl|ndjson)$/iu
 
-/** Whether the whole file has this layout: the first row of JSON Lines may begin like a wrapped list. */
+/**
+ * Whether the file has this layout. The whole file is read, because the first row of JSON Lines may begin like the
+ * object of a `wrapped` file.
+ */
 async function hasLayout(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
   try {
     let firstElement: string | undefined
@@ -47,8 +56,8 @@ async function hasLayout(layout: JsonLayout, text: DecodedText, name: string): P
 }
 
 /**
- * Whether the element is an entry of `additional_information`. JSON Lines whose row has only that key looks like a
- * wrapped list.
+ * Whether the element is an entry of `additional_information`. A file of JSON Lines with one row that has only that
+ * name looks like a `wrapped` file.
  */
 function isAdditionalInformation(element: string): boolean {
   const names = splitMembers(element).map(({ name }) => name)
@@ -83,19 +92,22 @@ interface RowReading {
   columns: readonly string[]
 }
 
-/** Yields one row at a time: parsing an object takes far longer than a step of the generator. */
+/**
+ * Yields chunks of a single row. Larger chunks would save no time, because parsing an object takes far longer than a
+ * step of the generator.
+ */
 async function* dataRows(
   text: DecodedText,
   { layout, name, readRow, columns }: RowReading,
 ): AsyncGenerator<SheetRow[]> {
-  const positions = new Map(columns.map((column, at) => [column, at]))
+  const indexByColumn = new Map(columns.map((column, index) => [column, index]))
   let row = 0
   for await (const element of elements(text.chunks(), layout, name)) {
     row += 1
     const cells: Cell[] = columns.map(() => '')
     let isEmpty = true
     for (const [column, value] of entriesOf(element, readRow, name)) {
-      const columnIndex = positions.get(column)
+      const columnIndex = indexByColumn.get(column)
       if (columnIndex === undefined || value === null || value === '') continue
       cells[columnIndex] = toCell(value)
       isEmpty = false
@@ -122,12 +134,6 @@ interface Element {
 }
 
 /**
- * `wrapped` is an array under the only name of an object, `{"candidates": […]}`; `lines` is one object after the
- * other.
- */
-type JsonLayout = 'array' | 'wrapped' | 'lines'
-
-/**
  * Yields the objects of a JSON array or of JSON Lines (RFC 8259 texts one after the other, on one line or several) as
  * unparsed text. Reads the file once; memory is bounded by the longest object.
  */
@@ -145,7 +151,7 @@ async function* elements(
 /** What has to follow, outside of the objects that are rows. */
 type ExpectedToken = 'wrapper' | 'name' | 'colon' | 'open' | 'first' | 'element' | 'comma' | 'end' | 'nothing'
 
-/** Finds the ends of objects. Character codes: 34 is ", 92 is \, 91 is [, 93 is ], 123 is { and 125 is }. */
+/** Splits the text of a file into the objects that are rows. Character codes: 34 is ", 92 is \, 91 is [, 93 is ], 123 is { and 125 is }. */
 class ElementScanner {
   readonly #isArray: boolean
   readonly #isWrapped: boolean
@@ -154,7 +160,9 @@ class ElementScanner {
   #line = 1
   /** Line on which the current element starts. */
   #startLine = 1
+  /** The part of the current element that earlier chunks contained. */
   #text = ''
+  /** Number of open brackets of the current element; 0 between elements. */
   #depth = 0
   #isInString = false
   #isEscaped = false
@@ -230,8 +238,8 @@ class ElementScanner {
       )
   }
 
-  #syntaxError(what: string) {
-    return refusal(this.#name, what, 'Give an array of objects, or one object per line.')
+  #syntaxError(problem: string) {
+    return refusal(this.#name, problem, 'Give an array of objects, or one object per line.')
   }
 }
 
@@ -247,9 +255,10 @@ const expectedTexts: Record<ExpectedToken, string> = {
   nothing: 'nothing more is expected',
 }
 
-/** A name of a JSON object and the text from it to the end of its value. */
+/** A member of a JSON object. */
 interface Member {
   name: string
+  /** The text from the name to the end of the value. */
   text: string
 }
 
@@ -322,8 +331,8 @@ export async function* jsonBytes(
 }
 
 /**
- * Appends members to an object's text and removes earlier ones of the same names. The others stay as written, digits
- * included.
+ * Appends members to an object's text and removes its members of the same names. The text of its other members,
+ * including the digits of numbers, is not changed.
  */
 function extendObject(source: string, names: readonly string[], values: readonly Cell[]): string {
   if (names.length === 0) return source

@@ -49,6 +49,6 @@ export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {
     const stopSignal = AbortSignal.any([this.signal, closedSignal])
     for await (const entry of followLog<LogRow>(sandbox, options, stopSignal))
       this.answerLine(logRowView(entry))
-    if (this.signal.aborted) this.end(new InterruptedError('interrupted'))
+    if (this.signal.aborted) this.endWithFailure(new InterruptedError('interrupted'))
   }
 }

@@ -101,10 +101,10 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     ])
     const failure = await this.waitForEnd(listening, endSignal)
     refusedDeliveries.flush()
-    if (failure !== undefined) this.end(failure)
-    if (closedSignal.aborted) this.end(createClosedOutputError(storedEvents.count))
+    if (failure !== undefined) this.endWithFailure(failure)
+    if (closedSignal.aborted) this.endWithFailure(createClosedOutputError(storedEvents.count))
     if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(storedEvents.count, isForwarding))
-    else if (signal.aborted) this.end(createInterruptedError(storedEvents.count, isForwarding))
+    else if (signal.aborted) this.endWithFailure(createInterruptedError(storedEvents.count, isForwarding))
   }
 
   /** Waits until listening has to end and, except after Ctrl-C, until the received events are forwarded. */

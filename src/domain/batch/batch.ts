@@ -111,6 +111,7 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   matches: Match | undefined
   /** The reason why the row is held, or was held before it was left out. */
   heldFor: ConflictReason | undefined
+  /** What the row's person has in common with the person of `matches`; empty for the same person. */
   shares: readonly SharedDetail[]
   /** The line in the file as a spreadsheet program counts. It is not stored; set if the file was read for it. */
   line?: number | undefined

@@ -305,7 +305,7 @@ export function requireSendable(row: BatchRow, now: number): void {
 
 /**
  * Returns the possible answers of the provider about an unknown outcome, each with the command that records
- * it (src/docs/ordering.md, "Settling an unknown"). `email` is the recipient's, if it may be shown. A row
+ * it (src/docs/ordering.md, section 5). `email` is the recipient's, if it may be shown. A row
  * without its recipient cannot be ordered again.
  */
 export function answersHint(

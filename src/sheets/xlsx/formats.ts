@@ -181,14 +181,15 @@ const localisedCodes: Readonly<Record<number, string>> = {
 const builtInIds = new Map(Object.entries(builtInCodes).map(([id, code]) => [code, Number(id)]))
 
 /**
- * Whether the format is a Chinese, Japanese or Korean date or time; it shows other parts of the date in each
- * language.
+ * Whether the format is a Chinese, Japanese or Korean date or time. Which parts of the date it shows depends on the
+ * language of the program.
  */
 const isEastAsianDate = (id: number): boolean => (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
 
 /**
- * Returns the code of a built-in format. A code that depends on the language starts with the format's number in
- * brackets, by which `builtInId` recognises it; what it shows is then unknown.
+ * Returns the code of a built-in format. For a format that depends on the language, the code starts with
+ * `[built-in N]`, a marker of refcheck (not of XLSX) from which `builtInId` reads the number; after the marker, a date
+ * that has the same parts in every language has its code in `localisedCodes`.
  */
 function builtInCode(id: number): string {
   const code = builtInCodes[id]

@@ -39,6 +39,8 @@ import {
 const fromRowsInState = (state: SubmissionState): string =>
   `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
 
+// In the statements of this file, words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
+
 /**
  * A batch with the counts of its rows, in the order of `submissionStates`. A batch of a single order has the package
  * of its row.
@@ -75,7 +77,10 @@ SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batchId GROUP
 const unmatchedColumn = (column: string): string => `CASE WHEN r.matches_row = ${unmatchedRow} THEN (
     SELECT u.${column} FROM unmatched_requests u WHERE u.request_id = r.matches_batch AND u.reader = '' LIMIT 1) END`
 
-/** Rows, each with the order that it conflicts with. */
+/**
+ * Rows, each with the order that it conflicts with. A row that conflicts with an unmatched request has `unmatchedRow` in
+ * matches_row and the request id in matches_batch.
+ */
 export const selectRows = `
 SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'accepted' END) AS matches_state,
   coalesce(m.request_id, ${unmatchedColumn('request_id')}) AS matches_request,
@@ -104,7 +109,7 @@ export const selectNextPending = `${selectRows}
 WHERE r.batch_id = :batchId AND r.state = 'pending' AND r.row_number > :after
 ORDER BY {pendingOrder r.row_number} LIMIT 1`
 
-/** The number of finished requests of each batch that has some. */
+/** Counts the finished requests of each batch; a batch without one is missing. */
 const countFinished = `
 SELECT batch_id, count(*) AS count FROM submissions
 WHERE state = 'accepted' AND request_status IN ${sqlList(terminalStatuses)} GROUP BY batch_id`
@@ -114,8 +119,8 @@ SELECT row_number FROM submissions
 WHERE batch_id = :batchId AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
 
 /**
- * The batches with rows whose request was read at or after a time, or with rows that were not sent and match such a
- * request.
+ * Batches with a row whose request was read at or after `:since`, or with a row that was not sent because it conflicts
+ * with such a row.
  */
 const selectReadSince = `
 SELECT b.id FROM batches b WHERE b.id IN (
@@ -211,7 +216,10 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
   }
 }
 
-/** Returns an order that only a results file names: the row's external result with this number, counted from 1. */
+/**
+ * Returns the conflicting order if it is known only from an external result. `number` is its position among the row's
+ * external results, counted from 1.
+ */
 function matchInResults(
   externalResults: string | undefined,
   number: number,
@@ -320,13 +328,13 @@ export class Batches extends StorePart {
     return this.#readBatches(selectNewest(includesSingleOrders ? '' : `WHERE b.kind = 'file'`))
   }
 
-  /** The number of finished requests, as they were last read, by batch. */
+  /** Returns the number of finished requests, as they were last read, by the id of the batch. */
   async countFinishedRequests(): Promise<ReadonlyMap<string, number>> {
     const found = await this.engine.run(all<{ batchId: string; count: number }>(countFinished))
     return new Map(found.map(({ batchId, count }) => [batchId, count]))
   }
 
-  /** Returns the ids of the batches whose rows name a request that was read at or after this time. */
+  /** Returns the ids of batches with a row whose request, or whose conflicting order's request, was read since then. */
   async findReadSince(since: number): Promise<string[]> {
     return (await this.engine.run(all<{ id: string }>(selectReadSince, { since }))).map(({ id }) => id)
   }

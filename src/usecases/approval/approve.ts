@@ -75,7 +75,7 @@ export interface ApproveFileOptions {
   openSending: () => Promise<StartServices>
 }
 
-export type ApprovedFile = { kind: 'sent'; done: RunOutcome } | Extract<OrderFileEnd, { kind: 'unstarted' }>
+export type ApprovedFile = { kind: 'sent'; run: RunOutcome } | Extract<OrderFileEnd, { kind: 'unstarted' }>
 
 /**
  * Shows the planned orders of several people as `batch run` does, asks for confirmation and orders them. A plan that
@@ -110,5 +110,5 @@ export async function approveFile(
   // If no rows were left to send, the user was not asked, and the plan is claimed here.
   used ??= await claimPlan(approval, plan)
   await approval.plans.record({ ...used, batch_id: batchId })
-  return { kind: 'sent', done: await startBatch(await openSending(), batchId, { file, isPlanned }) }
+  return { kind: 'sent', run: await startBatch(await openSending(), batchId, { file, isPlanned }) }
 }

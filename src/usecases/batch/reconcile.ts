@@ -24,8 +24,8 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
 }
 
 /**
- * Finds rows that evidence may reconcile: unknown rows, and rows that a user has decided to send again and that were
- * not sent since.
+ * Finds the rows that evidence may reconcile: unknown rows, dropped rows, and rows that a user has returned to pending
+ * after an unknown outcome and that were not sent since.
  */
 export async function findReconcilableRows(
   ledger: Ledger,
@@ -38,28 +38,28 @@ export async function findReconcilableRows(
 }
 
 /**
- * Reads requests that no submission has, each once, and compares them with the unknown rows
- * (src/docs/ordering.md, "Settling an unknown"). A request and a row that match only each other (package,
+ * Reads each request that is not recorded for a submission, once, and compares it with `submissions`
+ * (src/docs/ordering.md, section 5, "Unknown outcomes"). A request and a row that match only each other (package,
  * person, requester, created within the attempt's time) are evidence: the row is recorded as accepted. A
  * missing request is no evidence.
  */
 export async function reconcile(
   ports: ReconcileServices,
-  unknown: readonly Submission[],
+  submissions: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<Reconciliation> {
   const service = serviceOf(ports.api.baseUrl)
-  const rowsOfService = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
+  const rowsOfService = submissions.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
   const requests = rowsOfService.length === 0 ? [] : await readRequests(ports, rowsOfService, requestIds)
-  const aheadMs = await readClockDifferenceMs(ports)
+  const clockDifferenceMs = await readClockDifferenceMs(ports)
   const nearRequests = new Map<Submission, NearRequest[]>()
   for (const each of rowsOfService)
-    nearRequests.set(each, await findNearRequests(ports, each, requests, aheadMs))
+    nearRequests.set(each, await findNearRequests(ports, each, requests, clockDifferenceMs))
   const fullMatches = new Map(
     [...nearRequests].map(([each, found]) => [each, found.filter(isFullMatch).map(({ request }) => request)]),
   )
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], readCount: requests.length }
-  for (const submission of unknown) {
+  for (const submission of submissions) {
     const [match, ...otherMatches] = fullMatches.get(submission) ?? []
     const isUnique =
       match !== undefined && otherMatches.length === 0 && !fitsOtherSubmission(match, submission, fullMatches)
@@ -80,14 +80,16 @@ async function findNearRequests(
   { ledger }: Pick<ReconcileServices, 'ledger'>,
   submission: Submission,
   requests: readonly RequestResource[],
-  aheadMs: number | undefined,
+  clockDifferenceMs: number | undefined,
 ): Promise<NearRequest[]> {
   const nearRequests: NearRequest[] = []
   for (const request of requests) {
-    const person: PersonMatch =
+    // `match` is used only for a row whose recipient was erased. If its fingerprints were erased too, the match is
+    // `unknown`; such a row must match no request, so its person counts as another one.
+    const match: PersonMatch =
       submission.recipient === undefined ? await ledger.personMatch(submission, request.recipient) : 'other'
-    // If the store has no data about the person of a row, it would match every request.
-    const differs = findDifferences(submission, request, aheadMs, person === 'unknown' ? 'other' : person)
+    const fingerprintMatch = match === 'unknown' ? 'other' : match
+    const differs = findDifferences(submission, request, clockDifferenceMs, fingerprintMatch)
     if (differs === undefined) continue
     nearRequests.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
   }
@@ -108,7 +110,7 @@ function withAmbiguous(
     const remaining = (nearRequests.get(submission) ?? []).filter(
       ({ requestId }) => !matchedIds.has(requestId),
     )
-    // A row that waits to be sent again or is never sent is not open.
+    // Only unknown rows are open: rows that are pending again or dropped need no further evidence.
     if (remaining.length === 0 && submission.state === 'unknown') open.push(submission)
     else if (remaining.length > 0) {
       const found = remaining.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
@@ -122,15 +124,18 @@ function withAmbiguous(
   return { ...result, open }
 }
 
-/** Reads each request once that no row has. The ids include those that failed responses contained. */
+/**
+ * Reads each request that is not recorded for a row, once: those of `requestIds`, and those whose id a failed answer to
+ * a submission contained (`offeredId`).
+ */
 async function readRequests(
   ports: ReconcileServices,
-  unknown: readonly Submission[],
+  submissions: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
   const { api, signal, governor, onQuotaWait } = ports
   const requests: RequestResource[] = []
-  const ids = [...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds]
+  const ids = [...submissions.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds]
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
     if ((await findRowsOfRequest(ports, id)).length > 0) continue
     // The read has the priority of a create, so that it does not have to wait as long as a polling loop.
@@ -159,8 +164,8 @@ function recordAccepted(
 interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatched'> {}
 
 /**
- * Reads requests that events name and that no row ordered, at most ten an hour, and stores them for conflict
- * detection. Returns the requests for a person and package that this store has ordered too: a proxy may have repeated
+ * Reads those requests of `ids` that no row ordered, at most ten an hour, and stores them for conflict
+ * detection. The ids are those of events. Returns the requests for a person and package that this store has ordered too: a proxy may have repeated
  * an order, or a colleague made it. They are returned until a user acknowledges them.
  */
 export async function findSecondOrders(
@@ -197,7 +202,7 @@ async function readUnmatched(
   }
 }
 
-/** Acknowledges a second order. Returns false if there was none with this id. */
+/** Acknowledges a second order. Returns false if the store has no second order with this request id. */
 export function acknowledgeSecondOrder(
   { api, clock, unmatched }: SecondOrderServices,
   requestId: string,
