@@ -15,6 +15,7 @@ test('if package 102 is replaced after 16 rows, only batch move lets the other r
   expect(await here.type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
     2> Moved 44 rows to package 107.
+    2> From now on, 102 and 107 count as one package: a person who was ordered under one is not ordered under the other.
     2> Order them with: refcheck batch resume BATCH_1
     batch  BATCH_1
     people.csv, 107 Identity check only

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
@@ -45,7 +48,9 @@ test('resume sends nothing under a replaced package, and a person ordered under 
   expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
     2> Error: 2 rows are invalid for package 107: consent.consent_method is required, in rows 2, 3
-    2> Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run HOME/people.csv --package 107
+    2> Nothing was moved. Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
+    2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv
+    2> Then cancel them here: refcheck batch cancel BATCH_1
     exit 2
   `)
   const fixed = createEmails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
@@ -75,6 +80,66 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     2> Order Ana Row1 (line 2): refcheck batch release BATCH_2 --row 1
     2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_2 --row 1
     exit 10
+  `)
+  expect(listOrderedEmails().toSorted()).toEqual(createEmails(3))
+})
+
+test('after a refused move, the commands of its hint order only the people who were not ordered before', async () => {
+  const { type, write, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
+  const started = await type('batch run people.csv --package 102 --yes --json --max 1')
+  const { batch_id } = started.json() as { batch_id: string }
+  expect(await type(`batch move ${batch_id} --package 101`)).toMatchInlineSnapshot(`
+    $ refcheck batch move BATCH_1 --package 101
+    2> Error: 2 rows are invalid for package 101
+    2>   reference.position_title is required, in rows 2, 3
+    2>   ncc_acic.date_of_birth is required, in rows 2, 3
+    2>   ncc_acic.is_volunteer is required, in rows 2, 3
+    2>   ncc_acic.previous_names is required; write none if there are none, in rows 2, 3
+    2>   ncc_acic.residential_address is required, in rows 2, 3
+    2>   icrc.years_of_history is required, in rows 2, 3
+    2>   icrc.annual_income is required, in rows 2, 3
+    2> Nothing was moved. Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
+    2> Fix them there, set their package_id to 101, and order them: refcheck batch run rest.csv
+    2> Then cancel them here: refcheck batch cancel BATCH_1
+    exit 2
+  `)
+  await type(`batch export ${batch_id} --state pending,held,rejected --output rest.csv`)
+  const exported = readFileSync(join(folder, 'rest.csv'), 'utf8')
+  write('rest.csv', exported.replaceAll(',102,', ',103,'))
+  expect(await type('batch run rest.csv --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run rest.csv --yes
+    2>
+    2> rest.csv: 2 rows
+    2>   2 orders of 103 Two references
+    2> Sending takes under a minute
+    2>
+    ✔ All 2 people in rest.csv are ordered
+
+    batch  BATCH_2
+    rest.csv
+
+    2  accepted
+    2  rows
+
+    results  HOME/rest.results.csv
+
+    Next: refcheck request wait --batch BATCH_2
+    exit 0
+  `)
+  expect(await type(`batch cancel ${batch_id} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch cancel BATCH_1 --yes
+    2> Cancelled 2 rows; they will not be sent.
+    2> To order Ana Row2 (line 3), Ana Row3 (line 4) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    1  accepted
+    2  cancelled
+    3  rows
+
+    results  HOME/people.results.csv
+    exit 0
   `)
   expect(listOrderedEmails().toSorted()).toEqual(createEmails(3))
 })

@@ -29,15 +29,17 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
     }
     const movedCount = await moveBatch(services, batch, flags.package ?? 0)
     if (movedCount > 0) await updateResultsFile(app, batch)
+    const movedBatch = await findBatch(batchServices, batch.id)
+    const { pending, held, rejected } = movedBatch.counts
     app.reporter.note(
       [
         `Moved ${formatCount(movedCount, 'row')} to package ${flags.package}.`,
-        ...(batch.counts.rejected > 0
-          ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`]
-          : []),
-        ...(movedCount > 0 ? [`Order them with: refcheck batch resume ${batch.id}`] : []),
+        `From now on, ${batch.packageId} and ${flags.package} count as one package: a person who was ordered under one is not ordered under the other.`,
+        ...(rejected > 0 ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`] : []),
+        ...(held > 0 ? [`Decide about the held rows: refcheck batch release ${batch.id}`] : []),
+        ...(pending > 0 ? [`Order them with: refcheck batch resume ${batch.id}`] : []),
       ].join('\n'),
     )
-    this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(batchServices, batch.id))))
+    this.answer(batchStatusView(await statusWithPackage(this.app, movedBatch)))
   }
 }

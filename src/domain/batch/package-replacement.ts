@@ -7,8 +7,7 @@ import type { Problem } from '../form/problem.ts'
 import { validateBody } from '../form/validate.ts'
 import { formatCount } from '../wording/text.ts'
 import type { Batch } from './batch.ts'
-import { choicesOf, fileCommand } from './file-command.ts'
-import type { FileReading } from './new-row.ts'
+import { fileCommand } from './file-command.ts'
 
 /** A difference between the schemas of a package and its successor, for one field (`CODE.FIELD`). */
 interface SchemaChange {
@@ -98,7 +97,7 @@ export interface InvalidRow {
  * rows.
  */
 export function moveError(
-  batch: Pick<Batch, 'path' | 'name' | 'reading' | 'allowDuplicate' | 'allowSimilar' | 'shared'>,
+  batch: Pick<Batch, 'id' | 'allowDuplicate' | 'allowSimilar' | 'shared'>,
   packageId: number,
   invalid: readonly InvalidRow[],
 ): InvalidInputError | undefined {
@@ -112,29 +111,23 @@ export function moveError(
     text: `${text}, in ${rowsText(occurrences.map(({ row }) => row))}`,
   }))
   const rows = formatCount(invalid.length, 'row is', 'rows are')
+  const { id, allowDuplicate, allowSimilar = false, shared = [] } = batch
+  const runCommand = fileCommand('run', {
+    file: 'rest.csv',
+    columns: {},
+    allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
+  })
   return new InvalidInputError(
     `${rows} invalid for package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {
       problems: problems.length > 1 ? problems : undefined,
-      hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: ${runCommandFor(batch, packageId)}`,
+      hint: [
+        `Nothing was moved. Write the rows that were not sent to a file: refcheck batch export ${id} --state pending,held,rejected --output rest.csv`,
+        `Fix them there, set their package_id to ${packageId}, and order them: ${runCommand}`,
+        `Then cancel them here: refcheck batch cancel ${id}`,
+      ].join('\n'),
     },
   )
-}
-
-const defaultReading: FileReading = { sheet: null, map: {}, ignore: [], default_country: null }
-
-/** Returns the command that runs the file of a batch under a package, with the options of the first run. */
-function runCommandFor(batch: Parameters<typeof moveError>[0], packageId: number): string {
-  const { path, name, reading, allowDuplicate, allowSimilar = false, shared = [] } = batch
-  return fileCommand('run', {
-    file: path ?? name,
-    // The store does not record how the rows of a restored batch were read.
-    columns: choicesOf(
-      { ...defaultReading, ...(readJson(reading).value as Partial<FileReading> | undefined) },
-      packageId,
-    ),
-    allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
-  })
 }
 
 /** Returns the problem after the field's column name, in the wording for a typed value. */

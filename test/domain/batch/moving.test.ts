@@ -4,13 +4,7 @@ import { bodyForPackage, moveError } from '../../../src/domain/batch/package-rep
 import { schemaOf } from '../form/sample-schema.ts'
 import { ann } from './rows.ts'
 
-const file = {
-  path: '/people of march.csv',
-  name: 'people of march.csv',
-  reading: '{"sheet":null,"map":{"Vorname":"first_name"},"ignore":[],"default_country":"DE"}',
-  allowDuplicate: false,
-  allowSimilar: true,
-}
+const batch = { id: '3f2b8c1e', allowDuplicate: false, allowSimilar: true }
 
 const body = new TextEncoder().encode(JSON.stringify({ package_id: 7, recipient: ann }))
 
@@ -23,12 +17,14 @@ test('a row that fits the successor gets the package id of the successor, and it
 test('if a row lacks a field that the successor requires, nothing is moved', () => {
   const { problems = [] } = bodyForPackage(body, schemaOf({ consent: { method: ['string', true] } }))
   expect(problems.map(({ column }) => column)).toEqual(['consent.method'])
-  expect(moveError(file, 8, [])).toBeUndefined()
-  const error = moveError(file, 8, [{ row: 3, problems }])
+  expect(moveError(batch, 8, [])).toBeUndefined()
+  const error = moveError(batch, 8, [{ row: 3, problems }])
   expect(error?.message).toBe('1 row is invalid for package 8: consent.method is required, in row 3')
   expect(error?.hint).toMatch(
-    /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8 --default-country DE --map Vorname=first_name --allow-similar$/,
+    /^Nothing was moved.*refcheck batch export .* --state pending,held,rejected --output rest.csv$/m,
   )
+  expect(error?.hint).toMatch(/set their package_id to 8.*: refcheck batch run rest.csv --allow-similar$/m)
+  expect(error?.hint).toMatch(/refcheck batch cancel .*$/)
 })
 
 test('a problem of many rows is listed once with its column and first rows; several problems become a list', () => {
@@ -38,12 +34,12 @@ test('a problem of many rows is listed once with its column and first rows; seve
     problem: 'is required',
   }
   const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problems: [missing] }))
-  expect(moveError(file, 8, many)?.message).toMatch(
+  expect(moveError(batch, 8, many)?.message).toMatch(
     /^5 rows are .*: consent\.method is required, in rows 1, 2, 3 and 2 more$/,
   )
-  expect(moveError(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
+  expect(moveError(batch, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
   const phone = { path: 'recipient.phone', column: 'phone', problem: 'has no +', value: '0400' }
-  const errorOfBoth = moveError(file, 8, [{ row: 1, problems: [missing, phone] }])
+  const errorOfBoth = moveError(batch, 8, [{ row: 1, problems: [missing, phone] }])
   expect(errorOfBoth?.problems).toEqual([
     {
       field: missing.path,
@@ -53,5 +49,5 @@ test('a problem of many rows is listed once with its column and first rows; seve
     },
     { field: phone.path, value: undefined, problem: 'has no +', text: 'phone has no +, in row 1' },
   ])
-  expect(moveError(file, 8, many)?.problems).toBeUndefined()
+  expect(moveError(batch, 8, many)?.problems).toBeUndefined()
 })
