@@ -180,8 +180,8 @@ export const mutants: readonly {
     edits: [
       {
         path: 'src/usecases/webhook/listen.ts',
-        from: 'waiting.push({ event, resolve, reject })',
-        to: 'waiting.push({ event, resolve, reject })\n      resolve({ ...event, id: 0, repeated: false })',
+        from: 'waitingEvents.push({ event, resolve, reject })',
+        to: 'waitingEvents.push({ event, resolve, reject })\n      resolve({ ...event, id: 0, repeated: false })',
       },
     ],
     plan: receiverPlan,
