@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { session } from '../harness/session.ts'
 
-recordForFaultTable('bombs', { failure: 'compared', titles: /1,000 characters/ })
+recordForFaultTable('input-limits', { failure: 'compared', titles: /1,000 characters/ })
 
 const columns = [
   'first_name,last_name,email,phone,reference.position_title,ncc_acic.date_of_birth,ncc_acic.is_volunteer',

@@ -32,7 +32,7 @@ export const faults = {
     expectedBehaviour: 'nothing outside, nothing partial',
   },
   names: { fault: 'hostile names of reports', expectedBehaviour: 'made safe' },
-  endless: {
+  'answer-limits': {
     fault: 'answers that are huge, endless, slow, packed',
     expectedBehaviour: 'given up by a limit',
   },
@@ -59,7 +59,7 @@ export const faults = {
   replaced: { fault: 'a package replaced within a file', expectedBehaviour: 'nobody ordered under both' },
   similar: { fault: 'a corrected or swapped spelling', expectedBehaviour: 'held, and asked about' },
   forgotten: { fault: 'a store that has forgotten', expectedBehaviour: 'closed until it is accepted' },
-  witnesses: { fault: 'a colleague’s results as input', expectedBehaviour: 'nobody twice' },
+  'colleagues-results': { fault: 'a colleague’s results as input', expectedBehaviour: 'nobody twice' },
   'second-name': { fault: 'a store by a second name', expectedBehaviour: 'refused' },
   mixed: { fault: 'an answer about another request', expectedBehaviour: 'nothing of it shown or filed' },
   services: { fault: 'two services or sandboxes on one store', expectedBehaviour: 'nothing of them mixes' },
@@ -86,7 +86,7 @@ export const faults = {
   },
   codes: { fault: 'terminal codes through --csv and --json', expectedBehaviour: 'none reaches the terminal' },
   lines: { fault: 'line breaks and look-alikes in names', expectedBehaviour: 'one line, shown visibly' },
-  bombs: { fault: 'nested, packed or huge input to any reader', expectedBehaviour: 'refused early' },
+  'input-limits': { fault: 'nested, packed or huge input to any reader', expectedBehaviour: 'refused early' },
   idle: {
     fault: '1,000 idle connections to a receiver or sandbox',
     expectedBehaviour: 'deliveries are answered',

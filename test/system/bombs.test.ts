@@ -12,8 +12,8 @@ import { type World, world } from '../harness/world.ts'
 import { formatAttributes, partsWithManySheets, odsParts, partsWithSheet } from '../sheets/large-workbooks.ts'
 import { excelParts, type Parts, zipParts } from '../sheets/workbook.ts'
 
-const bombsRow = recordForFaultTable('bombs', { failure: 'read', titles: /^(?!tables|answers)/ })
-const endlessRow = recordForFaultTable('endless', { failure: 'read', titles: /^answers/ })
+const bombsRow = recordForFaultTable('input-limits', { failure: 'read', titles: /^(?!tables|answers)/ })
+const endlessRow = recordForFaultTable('answer-limits', { failure: 'read', titles: /^answers/ })
 const tablesRow = recordForFaultTable('tables', { failure: 'read', titles: /^tables/ })
 
 /** Much more than the five seconds that the fault table allows, because the machine may be busy. */

@@ -28,7 +28,7 @@ export interface FaultRow {
 }
 
 interface Options {
-  /** What must not happen, as the figure of the table says it: "sent again". */
+  /** What must not happen, in the words of the figure in the table, such as "sent again". */
   failure: string
   /** Matches the titles of the tests of this file that belong to the row; all by default. */
   titles?: RegExp
