@@ -58,7 +58,7 @@ export class Probe {
   readonly answers: Answer[] = []
   readonly #options: ProbeOptions
   readonly #base: string
-  /** Times of all calls, by the suite's clock. */
+  /** Times of all calls in ms, by `deploymentClock`. */
   readonly callTimes: number[] = []
   /** Milliseconds spent waiting for the quota. */
   waitedMs = 0

@@ -58,6 +58,7 @@ export interface DeploymentClock {
   pause(ms: number): Promise<void>
 }
 
+/** Returns a clock that `control.advance` advances; without `advance`, the real clock of this machine. */
 export function createDeploymentClock(
   control: Control,
   clock: Clock,

@@ -59,19 +59,23 @@ export async function readCellFormats(
 const toId = (text = '0'): number => Number(text)
 
 class StylesPart {
+  /** Attributes of the cell styles (`xf`), by style index. */
   readonly styles: Attributes[] = []
   readonly ruleFormats = new RuleFormats()
+  /** Colours that replace the usual indexed colours, in the order of their indexes. */
   readonly customColours: string[] = []
-  readonly #codes = new Map<number, string>()
+  /** Codes of the number formats that the workbook defines, by id. */
+  readonly #customCodes = new Map<number, string>()
   readonly #fonts: Font[] = []
   readonly #fills: Fill[] = []
+  /** The list whose elements are being read. */
   #section: 'fonts' | 'fills' | 'cellXfs' | 'dxfs' | undefined
 
   readonly open = (tag: string, attributes: Attributes): void => {
     if (tag === 'fonts' || tag === 'fills' || tag === 'cellXfs' || tag === 'dxfs') this.#section = tag
     else if (this.#section === 'dxfs') this.ruleFormats.open(tag, attributes)
     else if (tag === 'numFmt') {
-      this.#codes.set(toId(attributes['numFmtId']), attributes['formatCode'] ?? '')
+      this.#customCodes.set(toId(attributes['numFmtId']), attributes['formatCode'] ?? '')
     } else if (tag === 'rgbColor') this.customColours.push(attributes['rgb'] ?? '')
     else if (this.#section === 'fonts') this.#openFont(tag, attributes)
     else if (tag === 'fill') this.#fills.push(emptyFill())
@@ -106,7 +110,7 @@ class StylesPart {
     const isUndecorated =
       // Fills 0 and 1 are reserved: "no fill", and a pattern that no style uses.
       toId(fillId) < 2 && toId(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
-    const { code, isDate } = numberFormatOf(id, this.#codes.get(id))
+    const { code, isDate } = numberFormatOf(id, this.#customCodes.get(id))
     const background = backgroundColour(this.#fills[toId(fillId)], palette)
     const colour = font === undefined ? black : textColour(font.colour, palette)
     return {
@@ -206,7 +210,7 @@ export function builtInId(code: string): number | undefined {
   return marked === undefined ? builtInIds.get(code) : Number(marked)
 }
 
-/** Whether a built-in format shows dates or times. */
+/** Whether a built-in format shows a value as a date or time. */
 function isBuiltInDate(id: number): boolean {
   return (id >= 14 && id <= 22) || (id >= 45 && id <= 47) || isEastAsianDate(id)
 }
@@ -397,7 +401,7 @@ export class RuleFormats {
 
   /** Returns the indexes of the formats that strike a value through, hide it or show it differently. */
   findAlteringRules(palette: Palette): Set<number> {
-    return new Set([...this.#rules.keys()].filter((at) => altersValue(this.#rules[at], palette)))
+    return new Set([...this.#rules.keys()].filter((index) => altersValue(this.#rules[index], palette)))
   }
 }
 

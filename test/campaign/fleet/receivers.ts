@@ -34,7 +34,8 @@ export interface ReceiversTally {
 }
 
 const secret = 'a-secret-of-the-campaign'
-const senders = 4
+/** Number of senders, which send events at the same time. */
+const senderCount = 4
 /** The minimum and maximum number of events between two kills. */
 const eventsBetweenKills = { min: 10, max: 60 }
 /** Fraction of the target's answers that are 503. */
@@ -86,7 +87,7 @@ export async function runReceivers(
     /** Sends each delivery again until one of the receivers acknowledges it, as the service does. */
     const send = async (sender: number): Promise<void> => {
       for (let count = 1; !sendingEnded.value; count += 1) {
-        const id = `${(count * senders + sender).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
+        const id = `${(count * senderCount + sender).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
         for (const status of statuses) {
           const body = eventBody(id, status)
           for (let turn = sender; ; turn += 1) {
@@ -98,7 +99,7 @@ export async function runReceivers(
         }
       }
     }
-    const sending = Array.from({ length: senders }, (_, index) => send(index))
+    const sending = Array.from({ length: senderCount }, (_, index) => send(index))
     const readingEnded = { value: false }
     const readCountPromise = countEventsRead(url, folder, readingEnded)
     for (let kill = 0; kill < kills; kill += 1) {
