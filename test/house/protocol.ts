@@ -215,7 +215,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
       ['commands/similar-shown.test.ts', 'a file that is read with another mapping is another batch'],
     ],
     ['--allow-duplicate after 7 days', [rules, 'a person ordered 8 days ago is ordered']],
-    ['batch move', [move, 'a move continues the other rows, and the 16 stay duplicates']],
+    ['batch move', [move, 'only batch move lets the other rows be sent, with the new package']],
     [
       'a pair of related packages stays related',
       ['store/ledger/relations.test.ts', 'stays related to its earlier package, in both directions'],
