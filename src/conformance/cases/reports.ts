@@ -80,8 +80,8 @@ const testReportOfEachKind =
     (await readReportOfEachKind(context)).flatMap((report) => makeCalls(report, context))
 
 /**
- * Returns the call of a signed URL without headers; a PDF is expected by default. Throws a NotTestableError if the URL has another host,
- * which is never called.
+ * Returns the call of a signed URL without headers; a PDF is expected by default. Throws a NotTestableError if the URL
+ * has another host, which is never called.
  */
 function createTokenCall(
   context: CaseContext,

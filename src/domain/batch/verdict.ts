@@ -96,8 +96,9 @@ export interface BatchResult {
    * Rows whose order was accepted before. Exception: `failedByStatus` also counts the requests of the batch's own orders.
    */
   earlierOrders: ConflictCounts['orderedBefore']
-  /** The number of rows that this run ordered, and their people if they are few. */
+  /** The number of rows that this run ordered. */
   orderedInThisRun: number
+  /** The people of these rows if they are at most `maxNamed`; otherwise empty. */
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
   leftOut?: NamedRows['leftOut']
 }
