@@ -5,6 +5,7 @@ import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { type BatchStatus, statusOf } from '../domain/batch/batch-status.ts'
 import { markPostponedAsUserChoice } from '../domain/batch/verdict.ts'
+import { formatCount } from '../domain/wording/text.ts'
 import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/start.ts'
@@ -156,6 +157,19 @@ export async function createHeldDecider(app: App, signal: AbortSignal) {
       verb,
     )
   }
+}
+
+/** Warns of rows that may have been ordered, because the store had lost attempts. Returns the number of rows. */
+export async function warnOfLostAttempts(app: App, batch: Batch): Promise<number> {
+  const { findRowsOfLostAttempts } = await import('../usecases/batch/read-batch.ts')
+  const { count, people } = await findRowsOfLostAttempts(await app.services('batches', 'files'), batch)
+  if (count > 0) {
+    app.reporter.warn(
+      `${formatCount(count, 'row')} of ${batch.name} may have been ordered, because this store had lost attempts: ${sanitize(people)}. ` +
+        `Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release ${batch.id}`,
+    )
+  }
+  return count
 }
 
 /** Returns a function that shows lines about people, whose names are sanitized. */

@@ -3,12 +3,11 @@ import { batchArgs } from '../../cli/flags/values.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { createHeldDecider, updateResultsFile, statusWithPackage } from '../../app/batch.ts'
+import { createHeldDecider, updateResultsFile, statusWithPackage, warnOfLostAttempts } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
-import { findBatchToRun, findRowsOfLostAttempts } from '../../usecases/batch/read-batch.ts'
+import { findBatchToRun } from '../../usecases/batch/read-batch.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import { sanitize } from '../../host/text.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override summary = 'Release held rows, so that they may be ordered'
@@ -81,19 +80,11 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     )
   }
 
-  /**
-   * Warns of rows that may have been ordered, because the store had lost attempts, and asks on a terminal whether they
-   * are released.
-   */
+  /** Warns of rows that may have been ordered, and asks on a terminal whether they are released. */
   private async confirmLostAttempts(batch: Batch): Promise<void> {
     const { app } = this
-    const services = await app.services('batches', 'files')
-    const { count, people } = await findRowsOfLostAttempts(services, batch)
+    const count = await warnOfLostAttempts(app, batch)
     if (count === 0) return
-    app.reporter.warn(
-      `${formatCount(count, 'row')} of ${batch.name} may have been ordered, because this store had lost attempts: ${sanitize(people)}. ` +
-        `Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release ${batch.id}`,
-    )
     const canAsk = !this.flags.json && app.prompter() !== undefined
     await this.confirm(`Release ${count === 1 ? 'this row' : 'these rows'} all the same?`, !canAsk)
   }
