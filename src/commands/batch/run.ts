@@ -20,9 +20,8 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand, noFileHint } from '../../domain/batch/file-command.ts'
 import { findEarlierOrders } from '../../domain/batch/plan.ts'
 import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
-import type { BatchFile } from '../../usecases/batch/read-file.ts'
-import { readWithAnswers, isReadingChosen, withDefaults } from '../../usecases/batch/read-file.ts'
-import { openBatchFile } from '../../usecases/batch/read-file.ts'
+import { type BatchFile, openBatchFile } from '../../usecases/batch/read-file.ts'
+import { isReadingChosen, readWithAnswers, withDefaults } from '../../usecases/batch/read-file.ts'
 
 const orderAgainHint =
   'To order these people once more, add --allow-duplicate. Who was ordered less than 7 days ago is then held for a decision.'
@@ -64,18 +63,16 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const choicesFromFlags = columnChoices(flags)
-    const choices =
-      flags.plan === undefined
-        ? await withDefaults(choicesFromFlags, await readingDefaults(app))
-        : choicesFromFlags
+    const flagChoices = columnChoices(flags)
+    const isPlanned = flags.plan !== undefined
+    const choices = isPlanned ? flagChoices : await withDefaults(flagChoices, await readingDefaults(app))
     const { yes, 'show-changes': showChanges } = flags
     const createPrompts = orderPrompts(app, { ...flags, showChanges }, (text) => this.confirm(text, yes))
     const { file, end } = await readWithAnswers(choices, app.prompter(), async () => {
       const { file: batchFile, columns, allowances } = await this.openFile(choices)
       const options = {
         columns,
-        isReadingChosen: flags.plan !== undefined || isReadingChosen(choicesFromFlags),
+        isReadingChosen: isPlanned || isReadingChosen(flagChoices),
         allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
