@@ -37,7 +37,7 @@ describe('a store with attempts and no log', () => {
       exit 0
 
       $ refcheck batch run people.csv --package 102 --yes
-      2> people.csv is batch BATCH_1: nothing left to send.
+      2> people.csv is batch BATCH_1: 2 rows are held.
       2 of 4 people in people.csv are ordered; 2 held
 
       batch  BATCH_1

@@ -3,7 +3,12 @@ import { batchArgs } from '../../cli/flags/values.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { createHeldDecider, updateResultsFile, statusWithPackage, warnOfLostAttempts } from '../../app/batch.ts'
+import {
+  createHeldDecider,
+  updateResultsFile,
+  statusWithPackage,
+  warnOfLostAttempts,
+} from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
 import { findBatchToRun } from '../../usecases/batch/read-batch.ts'

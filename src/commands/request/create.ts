@@ -1,4 +1,3 @@
-import type { Conflict } from '../../domain/submission/conflicts.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { defaultCountryFlag } from '../../cli/flags/people.ts'
 import {
@@ -74,28 +73,16 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
         conflict && duplicateError(conflict, (await app.service('api')).baseUrl),
       )
     }
-    let isSimilarConfirmed = false
-    const askAboutSimilar = async (conflict: Conflict): Promise<boolean> => {
-      isSimilarConfirmed = await similar.isConfirmed(conflict)
-      return isSimilarConfirmed
-    }
     const outcome = await placeOrder(order, {
       ...(await createOrderAndWaitServices(app, signal)),
       ...allowFlags,
-      onSimilar: app.prompter() && askAboutSimilar,
+      onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
       onAccepted: () => draft.deleteDraft(),
       shouldWait: flags.wait,
     })
     this.answer(createdView(outcome.result), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
-      const allowFlagNames = (['allow-duplicate', 'allow-similar'] as const).filter(
-        (name) => flags[name] || (name === 'allow-similar' && isSimilarConfirmed),
-      )
-      const command = commandLine(
-        order.body,
-        order.schema,
-        allowFlagNames.map((name) => `--${name}`),
-      )
+      const command = commandLine(order.body, order.schema, similar.allowFlags())
       app.reporter.note(`The same order as one command:\n  ${command}`)
     }
     if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)

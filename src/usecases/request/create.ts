@@ -220,6 +220,8 @@ export class SimilarQuestion {
   readonly #prompter: Prompter | undefined
   readonly #allowances: Allowances
   #shownConflict: Conflict | undefined
+  /** Whether the user has confirmed the order of a similar person. */
+  #isSimilarConfirmed = false
 
   constructor(
     openServices: () => Promise<OrderServices>,
@@ -246,7 +248,7 @@ export class SimilarQuestion {
     if (conflict === undefined) return
     if (!canBeConfirmed(conflict)) throw duplicateError(conflict, baseUrl)
     if (!isMoreAsked) return
-    const question = { message: `${conflictSentence(conflict)} Go on all the same?`, isGrave: true }
+    const question = { message: `${conflictSentence(conflict)} Go on all the same?`, isDestructive: true }
     if ((await this.#prompter?.confirm(question)) !== true)
       throw new InterruptedError('cancelled; nothing was ordered')
   }
@@ -283,9 +285,18 @@ export class SimilarQuestion {
 
   /** Asks whether to order in spite of the conflict, unless the review has shown it. */
   async isConfirmed(conflict: Conflict): Promise<boolean> {
-    if (this.#shownConflict !== undefined && isSameConflict(this.#shownConflict, conflict)) return true
-    const question = { message: `${conflictSentence(conflict)} Order anyway?`, initial: false, isGrave: true }
-    return (await this.#prompter?.confirm(question)) === true
+    const isShown = this.#shownConflict !== undefined && isSameConflict(this.#shownConflict, conflict)
+    const message = `${conflictSentence(conflict)} Order anyway?`
+    this.#isSimilarConfirmed =
+      isShown || (await this.#prompter?.confirm({ message, initial: false, isDestructive: true })) === true
+    return this.#isSimilarConfirmed
+  }
+
+  /** Returns the flags with which the same order needs no question about duplicates and similar people. */
+  allowFlags(): string[] {
+    const { allowDuplicate, allowSimilar } = this.#allowances
+    const allowsSimilar = allowSimilar || this.#isSimilarConfirmed
+    return [...(allowDuplicate ? ['--allow-duplicate'] : []), ...(allowsSimilar ? ['--allow-similar'] : [])]
   }
 }
 
