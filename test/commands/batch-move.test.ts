@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
@@ -101,4 +104,14 @@ test('--drop is possible while the batch does not run, and the person cannot be 
     'request create --package 102 --first-name Ana --last-name Row1 --email a1+cut-after@example.com --phone +61400000001 --yes',
   )
   expect([again.code, here.listOrderedEmails()]).toEqual([2, ['a1+cut-after@example.com']])
+  // A command without the number of the row asks about unknown rows only.
+  here.write(
+    'other.csv',
+    readFileSync(join(here.folder, 'people.csv'), 'utf8').replace(
+      '\n',
+      '\nBo,Else,b1@example.com,+61400000077\n',
+    ),
+  )
+  const other = await here.type('batch run other.csv --package 102 --yes')
+  expect(other.stderr).toMatch(/Settle that first: refcheck batch reconcile \S+ --row 1\n/)
 })

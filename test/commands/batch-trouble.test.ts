@@ -137,7 +137,7 @@ test('without credits the run halts, the rows stay pending, and the batch contin
     4  rows
 
     halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-    Nothing was ordered. The organisation has to buy credits.
+    The organisation has to buy credits.
 
     results  HOME/people.results.csv
     2> Error: halted: organisation has no credits remaining; 2 accepted so far, 2 not sent yet
@@ -156,7 +156,7 @@ test('without credits the run halts, the rows stay pending, and the batch contin
     4  rows
 
     halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-    Nothing was ordered. The organisation has to buy credits.
+    The organisation has to buy credits.
 
     results  HOME/people.results.csv
 
@@ -206,7 +206,7 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     4  rows
 
     halted  2026-11-20 12:00 +00:00  organisation trial has expired
-    Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
+    The organisation’s trial is over; an Owner can subscribe.
 
     results  HOME/people.results.csv
     2> Error: halted: organisation trial has expired; 1 accepted so far, 3 not sent yet

@@ -298,7 +298,7 @@ test.each(stores)(
         2  rows
 
         halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-        Nothing was ordered. The organisation has to buy credits.
+        The organisation has to buy credits.
 
         results  HOME/people.results.csv
         exit 0

@@ -35,7 +35,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const updatedBatch = await findBatch(services, batch.id)
     const { id, name, counts } = updatedBatch
     const status = batchStatusView(await statusWithPackage(this.app, updatedBatch))
-    if (queuedCount === 0) return this.answer(status)
+    if (queuedCount === 0 && counts.pending === 0) return this.answer(status)
     const ordered = await countOrdered(services, updatedBatch)
     const text = unfinishedText(name, counts, ordered)
     this.answer(batchResultView(status, text, `refcheck batch resume ${id}`))

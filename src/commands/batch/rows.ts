@@ -41,6 +41,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
+    if (isText && rows.some(({ state }) => state === 'rejected'))
+      this.app.reporter.note(
+        `If the cause is gone, queue rejected rows again with: refcheck batch retry ${batch.id}`,
+      )
     if (heldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
   }

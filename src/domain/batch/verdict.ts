@@ -103,10 +103,13 @@ export interface BatchResult {
   leftOut?: NamedRows['leftOut']
 }
 
-function sameAsUnknownError({ count, batchId }: ConflictCounts['unknown']): OutcomeUnknownError {
+function sameAsUnknownError({ count, batchId, droppedRow }: ConflictCounts['unknown']): OutcomeUnknownError {
   const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
+  const words = ['refcheck batch reconcile', ...(batchId === undefined ? [] : [batchId])]
+  // Without its number, reconcile asks about unknown rows only.
+  if (droppedRow !== undefined) words.push('--row', String(droppedRow))
   return new OutcomeUnknownError(`${rows} whose outcome is unknown`, {
-    hint: `Settle that first: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`,
+    hint: `Settle that first: ${words.join(' ')}`,
     order: { batchId },
   })
 }
@@ -133,12 +136,15 @@ function unknownRowsError(
   })
 }
 
+/** Returns the hint of an error without the words that nothing was ordered: earlier rows may have been ordered. */
+export const hintWithinBatch = (hint: string | undefined): string | undefined =>
+  hint?.replace(/^Nothing was (?:ordered|sent|done)\. /, '')
+
 function haltedError(error: RefcheckError, resumeCommand: string, counts: BatchCounts): RefcheckError {
   const ErrorClass = haltingCodes.has(error.code)
     ? (error.constructor as typeof IncompleteError)
     : IncompleteError
-  // The hint of the error may say that nothing was ordered, but earlier rows may have been ordered.
-  const fixHint = error.hint?.replace(/^Nothing was (?:ordered|sent|done)\. /, '')
+  const fixHint = hintWithinBatch(error.hint)
   const resumeHint = counts.pending > 0 ? `Then resume with: ${resumeCommand}` : undefined
   return new ErrorClass(`halted: ${error.message}; ${progressText(counts)}`, {
     hint: [fixHint, resumeHint].filter((line) => line !== undefined).join('\n'),
@@ -337,7 +343,7 @@ function formatCounts(counts: BatchCounts): string {
 /** The orders that the duplicates and held rows of a batch conflict with at present. */
 export interface ConflictCounts {
   /** Duplicates of orders with an unknown outcome, and the batch of one of these. */
-  unknown: { count: number; batchId: string | undefined }
+  unknown: { count: number; batchId: string | undefined; droppedRow?: number | undefined }
   /** Duplicates of rows that are pending or in flight in another batch. */
   waiting: ConflictCounts['unknown']
   /** Rows whose order was accepted before, and when the first and the last of these orders were sent. */
@@ -416,6 +422,8 @@ export interface ConflictGroup {
   /** The status of the conflicting order's request, as last read. */
   requestStatus?: string | undefined
   batchId: string | undefined
+  /** The number of the conflicting order's row in its batch; of several, the first. */
+  row?: number | undefined
   count: number
   /** The number of these rows whose order another row of the batch has or repeats. */
   repeats?: number | undefined
@@ -441,7 +449,8 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
         conflicts.orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count
       }
     } else if (state === 'unknown' || state === 'dropped') {
-      conflicts.unknown = { count: conflicts.unknown.count + count, batchId }
+      const droppedRow = state === 'dropped' ? group.row : undefined
+      conflicts.unknown = { count: conflicts.unknown.count + count, batchId, droppedRow }
     } else if (state === 'accepted') {
       const { orderedBefore } = conflicts
       orderedBefore.count += count
@@ -474,6 +483,7 @@ export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts 
         state,
         requestStatus,
         batchId,
+        row: order.row,
         count: 1,
         repeats,
         first: sentAt,

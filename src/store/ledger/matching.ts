@@ -244,7 +244,7 @@ export const selectSharingFlags = `SELECT ${sharingColumns((column) => `:${field
 export const selectConflicts = `
 SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for,
   CASE WHEN ${matchesExternalResult} OR ${hasForeignRequest} THEN 'accepted' ELSE m.state END AS state,
-  m.request_status, m.batch_id, count(*) AS count,
+  m.request_status, m.batch_id, min(s.matches_row) AS row_number, count(*) AS count,
   sum(CASE WHEN s.state = 'cancelled' THEN 1 ELSE 0 END) AS cancelled_count,
   count(*) - CASE WHEN m.batch_id = :batchId THEN 0 WHEN m.batch_id IS NULL THEN count(*)
     ELSE count(DISTINCT s.matches_row) END AS repeats, min(${sentAt}) AS first, max(${sentAt}) AS last

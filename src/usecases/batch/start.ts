@@ -21,7 +21,7 @@ import {
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, isOrderedOtherwise, matchInError } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, type NamedRows, runError } from '../../domain/batch/verdict.ts'
+import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
@@ -245,7 +245,12 @@ export async function reconcileAndSend(
       error === undefined ? await runWithOtherRunners(ports, batchId, limits) : { kind: 'halted', error }
     if (end.kind === 'halted') {
       const { code, message, hint } = end.error
-      await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
+      await ports.batches.recordHalt(batchId, {
+        at: ports.clock.now(),
+        code,
+        message,
+        hint: hintWithinBatch(hint),
+      })
     }
     await reconcileUnknown(ports, await requireBatch(ports, batchId), options)
     const writeResult = await tryToWriteResults(await requireBatch(ports, batchId), options)
