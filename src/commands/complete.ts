@@ -74,7 +74,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
           value: id.replaceAll(':', ' '),
           description: summary,
         })),
-      stories: async () =>
+      sandboxStories: async () =>
         (await sandboxStories()).map(({ name, what }) => ({ value: name, description: what })),
     }
   }

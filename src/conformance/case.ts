@@ -2,8 +2,9 @@ import type { Answer } from './answer.ts'
 import type { CaseContext } from './case-context.ts'
 
 /**
- * `read`: only reads. `create`: sends orders. `slow`: uses up the quota, so its windows must be given as an option.
- * `control`: needs control of the deployment, such as its clock or webhook.
+ * What a case requires. `read`: reads only, and no order. `create`: orders, which it sends or whose requests it reads.
+ * `slow`: the whole quota, so its windows must be given as an option. `control`: control of the deployment, such as its
+ * clock or webhook.
  */
 export type CaseKind = 'read' | 'create' | 'slow' | 'control'
 

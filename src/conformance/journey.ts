@@ -51,10 +51,10 @@ export async function followAll(context: CaseContext): Promise<Journey[]> {
 }
 
 /**
- * Returns the journey of the request with the usual end. Throws a NotTestableError if it could not be
+ * Returns the journey of the usual request, with the usual end. Throws a NotTestableError if it could not be
  * followed.
  */
-export async function requireUsualJourney(context: CaseContext): Promise<Journey> {
+export async function requireFollowedRequest(context: CaseContext): Promise<Journey> {
   const journey = (await startAndFollow(context)).get('usual')
   requireTestable(journey !== undefined, 'no request could be followed')
   return journey
@@ -98,8 +98,8 @@ export async function findReads(context: CaseContext, status: string): Promise<R
 export const readChecks = (data: unknown): unknown[] => toEntries(readValue(data, 'checks'))
 
 /** Returns the usual journey if it reached COMPLETED; otherwise throws a NotTestableError. */
-export async function requireCompletedJourney(context: CaseContext): Promise<Journey> {
-  const journey = await requireUsualJourney(context)
+export async function requireCompletedRequest(context: CaseContext): Promise<Journey> {
+  const journey = await requireFollowedRequest(context)
   const isCompleted = journey.reads.at(-1)?.status === 'COMPLETED'
   requireTestable(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')
   return journey

@@ -18,7 +18,7 @@ export type Run = (context: CaseContext) => Expectations | Promise<Expectations>
 /** The sentence of the document and the calls that test it, by case id. */
 type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly ExpectedCall[]]>>
 
-/** Returns cases about one section of the document. `kind` is what they require, such as `create`: they send orders. */
+/** Returns cases about one section of the document. `kind` is what they require, such as `create`: they require orders. */
 export function casesAbout(section: string, kind: CaseKind, rows: Rows): Case[] {
   return Object.entries(rows).map(([id, [rule, run]]) => ({
     id,

@@ -11,7 +11,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { type World, world } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('swapped', { failure: 'kills with a partial report' })
+recordForFaultTable('swapped', { mustNotHappen: 'kills with a partial report' })
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 

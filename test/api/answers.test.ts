@@ -9,7 +9,7 @@ import { apiKey, requestId, startApi, type TestApi } from './setup.ts'
 
 /** An answer of the service has an envelope, and data of the documented shape (section "Resources and their fields"). */
 
-recordForFaultTable('answer-limits', { failure: 'shown whole', titles: /without an end/ })
+recordForFaultTable('answer-limits', { mustNotHappen: 'shown whole', titles: /without an end/ })
 expectNoProcessFaults()
 
 /** Makes one call to a server that always answers with these bytes. */

@@ -8,7 +8,7 @@ import { startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn } from '../http/setup.ts'
 import { checkId, startApi } from './setup.ts'
 
-recordForFaultTable('report-url', { failure: 'connections elsewhere' })
+recordForFaultTable('report-url', { mustNotHappen: 'connections elsewhere' })
 
 /** The fault table: "report URL on a foreign host (CVE-2025-27152): exact origin and path: 0 foreign connections". */
 

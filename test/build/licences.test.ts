@@ -8,7 +8,7 @@ import { root } from '../house/sources.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('supply', { failure: 'packages without a licence' })
+recordForFaultTable('supply', { mustNotHappen: 'packages without a licence' })
 
 /** A package with one module, as npm installs it; the path of the module. */
 function installed(name: string, files: Record<string, string>, license: unknown = 'MIT'): string {

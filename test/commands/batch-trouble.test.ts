@@ -4,7 +4,7 @@ import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('halt', { failure: 'went on', titles: /halts/ })
+recordForFaultTable('halt', { mustNotHappen: 'went on', titles: /halts/ })
 
 const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const

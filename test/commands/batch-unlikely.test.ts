@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { session } from '../harness/session.ts'
 
-recordForFaultTable('input-limits', { failure: 'compared', titles: /1,000 characters/ })
+recordForFaultTable('input-limits', { mustNotHappen: 'compared', titles: /1,000 characters/ })
 
 const columns = [
   'first_name,last_name,email,phone,reference.position_title,ncc_acic.date_of_birth,ncc_acic.is_volunteer',
@@ -91,7 +91,7 @@ test('a name of more than 1,000 characters is reported as invalid, with its line
   expect(stdout).toMatch(/^3 +Low +first_name +b+ +has 1001 characters; a name has at most 1000$/m)
 })
 
-test('two rows with the same name and other e-mails and phones are reported, with the way to leave a row out', async () => {
+test('two rows with the same name but different e-mails and phones are reported, and the message says how to leave one out', async () => {
   const { type, write, listOrderedEmails } = await session()
   write(
     'people.csv',

@@ -8,7 +8,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-recordForFaultTable('shared-folder', { failure: 'reported as private' })
+recordForFaultTable('shared-folder', { mustNotHappen: 'reported as private' })
 
 const readPrivacyLines = async ({ type }: Session, env: Record<string, string>) => {
   const { code, stdout } = await type('doctor', { env })

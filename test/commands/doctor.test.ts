@@ -228,7 +228,7 @@ test('a store file that is not a database fails with exit 1, and the other check
     ok    folders       settings in HOME/config, data in HOME/data
     ok    writing       a file can be written in each
     warn  privacy       other users of this machine could read "HOME/notes.txt" (0644)
-                        Run chmod go= on each, unless others could only read it: then it is private now.
+                        Run chmod go= on each. It changes nothing on a file that refcheck has just made private.
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     fail  store         cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
@@ -290,7 +290,7 @@ test('a private file that others can read is reported, and made private', async 
     ok    folders       settings in HOME/config, data in HOME/data
     ok    writing       a file can be written in each
     warn  privacy       other users of this machine could read "HOME/data/ledger.sqlite" (0644)
-                        Run chmod go= on each, unless others could only read it: then it is private now.
+                        Run chmod go= on each. It changes nothing on a file that refcheck has just made private.
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite

@@ -7,7 +7,7 @@ import { sessionWithOrders } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('echo', { failure: 'statuses with a key shown or stored' })
+recordForFaultTable('echo', { mustNotHappen: 'statuses with a key shown or stored' })
 
 const token = 'eyJjaGVjayI6IjBjOWQ4ZTdmIn0'
 const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'

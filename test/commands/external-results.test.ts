@@ -7,7 +7,7 @@ import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('colleagues-results', { failure: 'ordered twice' })
+recordForFaultTable('colleagues-results', { mustNotHappen: 'ordered twice' })
 
 const run = 'batch run people.csv --package 102 --yes'
 

@@ -6,7 +6,7 @@ import { formatCsv as csvText } from '../../src/output/present.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-recordForFaultTable('screens', { failure: 'forged screens' })
+recordForFaultTable('screens', { mustNotHappen: 'forged screens' })
 
 /** Fills a line of a terminal of 80 columns, so that the text after it looks like another line. */
 const padding = '\u00A0'.repeat(70)

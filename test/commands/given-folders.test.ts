@@ -9,7 +9,7 @@ import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
 recordForFaultTable('given-folder', {
-  failure: 'with a changed mode, or used although others may write to it',
+  mustNotHappen: 'with a changed mode, or used although others may write to it',
 })
 
 const variables = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'] as const

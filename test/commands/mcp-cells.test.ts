@@ -7,7 +7,7 @@ import { session } from '../harness/session.ts'
 import { zipParts } from '../sheets/workbook.ts'
 import { book, excelStyles } from '../vectors/sheets/parts.ts'
 
-recordForFaultTable('agents', { failure: 'tests in which an agent received a cell' })
+recordForFaultTable('agents', { mustNotHappen: 'tests in which an agent received a cell' })
 
 /** Texts of a cell, a header or the name of a sheet. Each has a canary outside of its own quotation marks. */
 const texts = [

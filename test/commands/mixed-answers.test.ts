@@ -11,7 +11,7 @@ import { type Session, session } from '../harness/session.ts'
 import type { Interceptor } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('mixed', { failure: 'filed under a wrong name' })
+recordForFaultTable('mixed', { mustNotHappen: 'filed under a wrong name' })
 /* Simulates a cache or proxy that answers a read with another request, check or package, or gives two orders one id. */
 
 const swapPath =

@@ -7,7 +7,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
-recordForFaultTable('planted', { failure: 'believed' })
+recordForFaultTable('planted', { mustNotHappen: 'believed' })
 
 /** Ways in which a file is not safe, each with the change that makes it so, and the message. */
 const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }> = {

@@ -13,10 +13,10 @@ import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 
 recordForFaultTable('canary', {
-  failure: 'outputs with a key, secret or token',
+  mustNotHappen: 'outputs with a key, secret or token',
   titles: /shown|repeated|printed|logs/,
 })
-recordForFaultTable('children', { failure: 'children with a secret', titles: /handler/ })
+recordForFaultTable('children', { mustNotHappen: 'children with a secret', titles: /handler/ })
 
 /** Returns a key of 32 characters that is not the key of the sandbox. */
 const newKey = (): string => `k1${randomBytes(15).toString('hex').toUpperCase()}`

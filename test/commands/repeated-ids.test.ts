@@ -6,7 +6,7 @@ import { sessionWithOrders } from '../harness/orders.ts'
 import type { Interceptor } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('mixed', { failure: 'filed as another report' })
+recordForFaultTable('mixed', { mustNotHappen: 'filed as another report' })
 
 const changeAnswers =
   (change: (answer: RequestAnswer) => void): Interceptor =>

@@ -8,7 +8,7 @@ import type { Answer } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('replaced', { failure: 'ordered under both' })
+recordForFaultTable('replaced', { mustNotHappen: 'ordered under both' })
 
 const down = { kind: 'status', status: 503, when: 'before' } as const
 

@@ -14,10 +14,10 @@ import { startMachines } from './postgres/machines.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('at-rest', {
-  failure: 'found after a purge',
+  mustNotHappen: 'found after a purge',
   titles: /completely|name of a file|sync|re-read|pending rows/,
 })
-recordForFaultTable('purge-read', { failure: 'reported as removed too early', titles: /while another/ })
+recordForFaultTable('purge-read', { mustNotHappen: 'reported as removed too early', titles: /while another/ })
 
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`

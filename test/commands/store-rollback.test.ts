@@ -19,7 +19,7 @@ import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('forgotten', { failure: 'ordered twice' })
+recordForFaultTable('forgotten', { mustNotHappen: 'ordered twice' })
 
 test('a store restored from before two orders is closed; after --accept-older these two orders are unknown', async () => {
   const here = await sessionWithPeople(4)

@@ -13,7 +13,7 @@ import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 import { twoServices } from '../harness/two-services.ts'
 
-recordForFaultTable('services', { failure: 'mixed' })
+recordForFaultTable('services', { mustNotHappen: 'mixed' })
 
 const hourMs = 3_600_000
 

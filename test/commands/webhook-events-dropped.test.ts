@@ -6,7 +6,7 @@ import { startHandlerApp, startListening } from '../harness/listening-session.ts
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('poison', { failure: 'blocked for ever' })
+recordForFaultTable('poison', { mustNotHappen: 'blocked for ever' })
 
 const firstRequestId = requestIds[0] as string
 

@@ -9,7 +9,7 @@ import { startHandlerApp, startListening } from '../harness/listening-session.ts
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('children', { failure: 'keys passed on', titles: /exec gets/ })
+recordForFaultTable('children', { mustNotHappen: 'keys passed on', titles: /exec gets/ })
 
 const [firstRequestId, secondRequestId] = requestIds as [string, string]
 const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')

@@ -85,7 +85,7 @@ test(
     expect(Object.fromEntries(unjudged.map(({ id, reason }) => [id, reason]))).toMatchInlineSnapshot(`
       {
         "answers.retry-after": "no call was throttled: add --use-up-quota",
-        "reports.token-life": "it takes an hour: the clock is only moved on a sandbox, with --control",
+        "reports.token-life": "it takes an hour, unless it runs on a sandbox with --control, whose clock can be moved",
         "standing.credits": "the plan of the organisation can only be changed on a sandbox, with --control",
         "standing.inactive-user": "a user can only be deactivated on a sandbox, with --control",
         "standing.internal-error": "an internal error can only be caused on a sandbox, with --control",

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parseRetryAfter } from '../../src/contract/headers.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('retry-after', { failure: 'values misread' })
+recordForFaultTable('retry-after', { mustNotHappen: 'values misread' })
 
 test.each([
   ['0', 1, true],

@@ -24,8 +24,8 @@ import {
 } from '../../src/disk/private-modes.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('modes', { failure: 'readable by others', titles: /umask|looser|account/ })
-recordForFaultTable('given-folder', { failure: 'with another mode', titles: /mode|sticky|write/ })
+recordForFaultTable('modes', { mustNotHappen: 'readable by others', titles: /umask|looser|account/ })
+recordForFaultTable('given-folder', { mustNotHappen: 'with another mode', titles: /mode|sticky|write/ })
 
 const moduleUrl = new URL('../../src/disk/private-modes.ts', import.meta.url).href
 let folder: string

@@ -23,7 +23,7 @@ import { isAlreadyExists } from '../../src/disk/failure.ts'
 import { removeTemporaries, writeFileAtomically } from '../../src/disk/whole-file.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('swapped', { failure: 'writes outside or partial' })
+recordForFaultTable('swapped', { mustNotHappen: 'writes outside or partial' })
 
 const moduleUrl = new URL('../../src/disk/whole-file.ts', import.meta.url).href
 let folder: string

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { childEnvironment, secretsOf } from '../../src/host/secrets.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('children', { failure: 'keys passed on' })
+recordForFaultTable('children', { mustNotHappen: 'keys passed on' })
 
 const createChildEnvironment = (env: Record<string, string>) => childEnvironment(env, secretsOf(env))
 

@@ -5,7 +5,7 @@ import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { processorMs } from '../harness/processor-time.ts'
 
-const faultRow = recordForFaultTable('echo', { failure: 'encodings with a secret left' })
+const faultRow = recordForFaultTable('echo', { mustNotHappen: 'encodings with a secret left' })
 
 const key = String.raw`a/b\c"d+e&f=g%h<i>j'k é0123456789`
 const jsonKey = JSON.stringify(key).slice(1, -1)

@@ -5,7 +5,7 @@ import { sanitize } from '../../src/host/text.ts'
 import { jsonText } from '../../src/output/view.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('escapes', { failure: 'raw controls' })
+recordForFaultTable('escapes', { mustNotHappen: 'raw controls' })
 
 test.each([
   ['plain text is unchanged', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧'],

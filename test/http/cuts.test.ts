@@ -6,7 +6,7 @@ import { enveloped, identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, trustAuthority } from './setup.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const faultRow = recordForFaultTable('cut', { failure: 'sent again' })
+const faultRow = recordForFaultTable('cut', { mustNotHappen: 'sent again' })
 
 expectNoProcessFaults()
 

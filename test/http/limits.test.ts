@@ -7,7 +7,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, expectTransportError } from './setup.ts'
 
-recordForFaultTable('answer-limits', { failure: 'without an end' })
+recordForFaultTable('answer-limits', { mustNotHappen: 'without an end' })
 
 expectNoProcessFaults()
 

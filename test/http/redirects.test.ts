@@ -5,7 +5,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
-recordForFaultTable('redirect', { failure: 'followed' })
+recordForFaultTable('redirect', { mustNotHappen: 'followed' })
 
 expectNoProcessFaults()
 

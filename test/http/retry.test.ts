@@ -9,7 +9,7 @@ import type { HttpHeaders } from '../../src/http/types.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('retry-after', { failure: 'hot loops' })
+recordForFaultTable('retry-after', { mustNotHappen: 'hot loops' })
 
 /**
  * src/docs/cli.md, "Flags of every command": "A GET is sent at most 4 times", and --timeout limits the waits for retries

@@ -7,7 +7,7 @@ import { startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, nextTurn, post, startClient } from './setup.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('plain-http', { failure: 'sent in clear text' })
+recordForFaultTable('plain-http', { mustNotHappen: 'sent in clear text' })
 
 expectNoProcessFaults()
 

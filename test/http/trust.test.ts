@@ -8,7 +8,7 @@ import { startConnectProxy } from './connect-proxy.ts'
 import { answer, identity, startRawServer } from './raw-server.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('plain-http', { failure: 'sent to whom nobody trusts' })
+recordForFaultTable('plain-http', { mustNotHappen: 'sent to whom nobody trusts' })
 
 /** A process loads the trusted authorities when it starts, so that each test starts a new process. */
 

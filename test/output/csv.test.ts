@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { formatCsv } from '../../src/output/present.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('formulas', { failure: 'formulas', titles: /spreadsheet|formula/ })
-recordForFaultTable('codes', { failure: 'raw controls', titles: /obeyed/ })
+recordForFaultTable('formulas', { mustNotHappen: 'formulas', titles: /spreadsheet|formula/ })
+recordForFaultTable('codes', { mustNotHappen: 'raw controls', titles: /obeyed/ })
 
 test.each([
   ['=1+1', "'=1+1"],

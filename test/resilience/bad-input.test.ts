@@ -13,7 +13,7 @@ import { type BadLine, badLines, commandIds } from './bad-input.ts'
 import { type BadFolder, createBadFolder } from './world-of-bad-input.ts'
 
 const faultRow = recordForFaultTable('bad-input', {
-  failure: 'not refused in order',
+  mustNotHappen: 'not refused in order',
   titles: /every command/,
 })
 

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { doctorSession } from '../harness/doctor-session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const faultRow = recordForFaultTable('report', { failure: 'canaries found' })
+const faultRow = recordForFaultTable('report', { mustNotHappen: 'canaries found' })
 
 test('a bug report contains versions, counts and results, but no name of a person, account, file, host or service', async () => {
   const here = await doctorSession()

@@ -15,10 +15,10 @@ import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { badLines, commandIds } from './bad-input.ts'
 
 const faultRow = recordForFaultTable('canary', {
-  failure: 'places with a key, secret or token',
+  mustNotHappen: 'places with a key, secret or token',
   titles: /canary/,
 })
-const childrenRow = recordForFaultTable('children', { failure: 'children with a key', titles: /child/ })
+const childrenRow = recordForFaultTable('children', { mustNotHappen: 'children with a key', titles: /child/ })
 
 /** The file in which secrets are stored on purpose; other tests check that only its owner can read it. */
 const secretsFile = /^credentials\.json$/

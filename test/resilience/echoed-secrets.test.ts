@@ -6,7 +6,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 
-const faultRow = recordForFaultTable('echo', { failure: 'places with a secret that was sent back' })
+const faultRow = recordForFaultTable('echo', { mustNotHappen: 'places with a secret that was sent back' })
 
 /** Each secret contains characters that the encodings change, and a core that all of them but JSON escapes leave unchanged. */
 const secrets = {

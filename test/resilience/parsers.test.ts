@@ -7,7 +7,9 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { almostValid } from './parser-inputs.ts'
 import { type Parser, parsers } from './parsers.ts'
 
-const faultRow = recordForFaultTable('parsers', { failure: 'neither read nor refused with a RefcheckError' })
+const faultRow = recordForFaultTable('parsers', {
+  mustNotHappen: 'neither read nor refused with a RefcheckError',
+})
 /** For more or other cases: REFCHECK_CASES=100000 REFCHECK_SEED=7 npm test -- resilience/parsers */
 const cases = Number(variable(process.env, 'REFCHECK_CASES') ?? 60)
 const seed = Number(variable(process.env, 'REFCHECK_SEED') ?? 20_261_122)

@@ -7,9 +7,9 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-recordForFaultTable('lines', { failure: 'forged lines', titles: /line/ })
+recordForFaultTable('lines', { mustNotHappen: 'forged lines', titles: /line/ })
 const sharedFolderRow = recordForFaultTable('shared-folder', {
-  failure: 'folders that were not reported',
+  mustNotHappen: 'folders that were not reported',
   titles: /folder/,
 })
 

@@ -10,7 +10,7 @@ import { listen, type Listener } from '../../src/server/listen.ts'
 import { serveSmallRequests, type SmallRequestOptions } from '../../src/server/small-requests.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('incomplete', { failure: 'blocked' })
+recordForFaultTable('incomplete', { mustNotHappen: 'blocked' })
 
 const mebibyte = 1024 * 1024
 const options = {

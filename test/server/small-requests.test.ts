@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { serveSmallRequests } from '../../src/server/small-requests.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('idle', { failure: 'blocked' })
+recordForFaultTable('idle', { mustNotHappen: 'blocked' })
 
 const limits = { maxBytes: 1000, requestTimeoutMs: 60_000, idleTimeoutMs: 60_000 }
 const createLimits = (maxConnections: number) => ({

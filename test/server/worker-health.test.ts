@@ -9,7 +9,7 @@ import { serveHealth } from '../../src/app/worker.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('incomplete', { failure: 'blocked' })
+recordForFaultTable('incomplete', { mustNotHappen: 'blocked' })
 
 test('metrics that are requested several times at once are read once, and read again for a later request', async () => {
   let queuedReads = 0

@@ -4,7 +4,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { excelParts, header, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('input-limits', { failure: 'taken in' })
+recordForFaultTable('input-limits', { mustNotHappen: 'taken in' })
 
 const sheet = `<sheetData>${headerAndRow('<c r="A2"><v>1</v></c>')}</sheetData>`
 

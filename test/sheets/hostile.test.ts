@@ -4,7 +4,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { excelParts, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('workbooks', { failure: 'taken in' })
+recordForFaultTable('workbooks', { mustNotHappen: 'taken in' })
 
 const createOleFile = (word: string): Buffer =>
   Buffer.concat([

@@ -10,7 +10,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { formatAttributes, partsWithManySheets, odsParts, partsWithSheet } from './large-workbooks.ts'
 import { excelParts, header, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 
-recordForFaultTable('tables', { failure: 'taken in' })
+recordForFaultTable('tables', { mustNotHappen: 'taken in' })
 
 const sheetData = `<sheetData>${headerAndRow('<c r="A2"><v>1</v></c>')}</sheetData>`
 const sheetPart = 'xl/worksheets/sheet1.xml'

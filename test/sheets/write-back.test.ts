@@ -8,7 +8,7 @@ import { collect, collectBytes, openBytes, textOfCell, readTable } from './table
 import { excelParts, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('formulas', { failure: 'changed by a round trip' })
+recordForFaultTable('formulas', { mustNotHappen: 'changed by a round trip' })
 
 const ownColumns = ['row', 'request_id', 'error']
 

@@ -12,9 +12,9 @@ import { type World, world } from '../harness/world.ts'
 import { formatAttributes, partsWithManySheets, odsParts, partsWithSheet } from '../sheets/large-workbooks.ts'
 import { excelParts, type Parts, zipParts } from '../sheets/workbook.ts'
 
-const bombsRow = recordForFaultTable('input-limits', { failure: 'read', titles: /^(?!tables|answers)/ })
-const endlessRow = recordForFaultTable('answer-limits', { failure: 'read', titles: /^answers/ })
-const tablesRow = recordForFaultTable('tables', { failure: 'read', titles: /^tables/ })
+const bombsRow = recordForFaultTable('input-limits', { mustNotHappen: 'read', titles: /^(?!tables|answers)/ })
+const endlessRow = recordForFaultTable('answer-limits', { mustNotHappen: 'read', titles: /^answers/ })
+const tablesRow = recordForFaultTable('tables', { mustNotHappen: 'read', titles: /^tables/ })
 
 /** Much more than the five seconds that the fault table allows, because the machine may be busy. */
 const maxSeconds = 120

@@ -10,7 +10,7 @@ import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('container', { failure: 'reported as working that then fails' })
+recordForFaultTable('container', { mustNotHappen: 'reported as working that then fails' })
 
 const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */

@@ -11,7 +11,7 @@ import { world } from '../harness/world.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('disk', { failure: 'lost or twice' })
+recordForFaultTable('disk', { mustNotHappen: 'lost or twice' })
 
 /** The account that the server runs as when root starts it. */
 const serverUid = 65_534

@@ -7,8 +7,8 @@ import { start as startProgram } from '../harness/process.ts'
 import { startReceiverProcess as startReceiver } from '../harness/receiver-process.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const idleRow = recordForFaultTable('idle', { failure: 'blocked', titles: /idle/ })
-const incompleteRow = recordForFaultTable('incomplete', { failure: 'blocked', titles: /flood|bodies/ })
+const idleRow = recordForFaultTable('idle', { mustNotHappen: 'blocked', titles: /idle/ })
+const incompleteRow = recordForFaultTable('incomplete', { mustNotHappen: 'blocked', titles: /flood|bodies/ })
 
 const goalMs = 1_000
 /** The service's timeout for deliveries. The test requires only this, because `goalMs` depends on the machine. */

@@ -8,11 +8,11 @@ import { runWithStrace } from '../harness/faults/strace.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 const powerLossRow = recordForFaultTable('power-loss', {
-  failure: 'POSTs too early',
+  mustNotHappen: 'POSTs too early',
   titles: /before the first byte/,
 })
 const diskRow = recordForFaultTable('disk', {
-  failure: 'failed flushes with a person ordered twice or lost',
+  mustNotHappen: 'failed flushes with a person ordered twice or lost',
   titles: /fails at any flush/,
 })
 

@@ -10,7 +10,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 const batchRun = 'batch run people.csv --package 102 --yes --json'.split(' ')
 
-recordForFaultTable('second-name', { failure: 'used', titles: /mounted by itself/ })
+recordForFaultTable('second-name', { mustNotHappen: 'used', titles: /mounted by itself/ })
 
 /** Mounts a path at another path. Needs root. */
 function bindMount(from: string, to: string): void {

@@ -10,7 +10,7 @@ import { plantCode } from '../harness/planted-code.ts'
 import { start } from '../harness/process.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const faultRow = recordForFaultTable('parent-folder', { failure: 'read or run' })
+const faultRow = recordForFaultTable('parent-folder', { mustNotHappen: 'read or run' })
 
 const foreignUid = 54_321
 const { version } = JSON.parse(

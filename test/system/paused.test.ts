@@ -6,7 +6,9 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type RunningProgram, start } from '../harness/process.ts'
 import { worldWithLargeQuota } from '../harness/world.ts'
 
-const faultRow = recordForFaultTable('two-runners', { failure: 'stops with a person ordered twice or lost' })
+const faultRow = recordForFaultTable('two-runners', {
+  mustNotHappen: 'stops with a person ordered twice or lost',
+})
 
 const peopleCount = 3
 /** Longer than the maximum age of an attempt when it is sent. */

@@ -22,7 +22,9 @@ import { start } from '../harness/process.ts'
 import { sampleOf } from '../harness/share.ts'
 import { temporaryFolder, type World, world } from '../harness/world.ts'
 
-const faultRow = recordForFaultTable('planted', { failure: 'written outside, foreign code run or hung' })
+const faultRow = recordForFaultTable('planted', {
+  mustNotHappen: 'written outside, foreign code run or hung',
+})
 
 /** The uid of another account than that of the tests. */
 const foreignUid = 54_321

@@ -9,8 +9,11 @@ import { program } from '../harness/program.ts'
 import { openTerminal } from '../harness/terminal.ts'
 import { type Interceptor, world } from '../harness/world.ts'
 
-const escapesRow = recordForFaultTable('escapes', { failure: 'views with raw controls', titles: /view/ })
-const codesRow = recordForFaultTable('codes', { failure: 'views with raw controls', titles: /machine/ })
+const escapesRow = recordForFaultTable('escapes', {
+  mustNotHappen: 'views with raw controls',
+  titles: /view/,
+})
+const codesRow = recordForFaultTable('codes', { mustNotHappen: 'views with raw controls', titles: /machine/ })
 
 /** Sequences for clipboard, clearing and colours, also in 8-bit form, a right-to-left override, NUL, backspace and bell. */
 const hostile =

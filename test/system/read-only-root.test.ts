@@ -10,7 +10,7 @@ import { start } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const faultRow = recordForFaultTable('container', { failure: 'reported as working that then fails' })
+const faultRow = recordForFaultTable('container', { mustNotHappen: 'reported as working that then fails' })
 
 const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */

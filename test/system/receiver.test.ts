@@ -10,7 +10,7 @@ import { world } from '../harness/world.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('disk', { failure: 'acknowledged and lost' })
+recordForFaultTable('disk', { mustNotHappen: 'acknowledged and lost' })
 
 /** Starts a handler that calls `before` before it answers. */
 async function startHandler(before: () => void) {

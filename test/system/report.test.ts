@@ -8,7 +8,7 @@ import { worldWithOrders, listPdfs } from '../harness/orders.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('disk', { failure: 'left something partial', titles: /disk/ })
+recordForFaultTable('disk', { mustNotHappen: 'left something partial', titles: /disk/ })
 
 test('every report passes qpdf --check', async () => {
   const { type, ids, reports } = await worldWithOrders(['Priya'], { full: true })

@@ -13,7 +13,7 @@ import { simpleOrder, startTime, createSandboxClient } from '../sandbox/sandbox-
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('disk', { failure: 'lost' })
+recordForFaultTable('disk', { mustNotHappen: 'lost' })
 
 const openData = (path: string) =>
   openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid })

@@ -17,7 +17,7 @@ import { refcheck } from '../harness/run-command.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const faultRow = recordForFaultTable('upgrade', { failure: 'paths that failed' })
+const faultRow = recordForFaultTable('upgrade', { mustNotHappen: 'paths that failed' })
 
 /** Copies the program to a folder. Returns its path, and a function that removes all files, as an upgrade does. */
 function install(): { program: string; remove: () => void } {

@@ -73,8 +73,8 @@ FOLLOW AN ORDER
   request wait alone offers what is in flight. request wait ends with exit 0
   when every report is ready, 10 if a request ended CANCELLED or ERROR, 11 if
   --timeout was reached. request list shows what was ordered with this store;
-  the API itself has no list. status is one screen for the morning: what runs,
-  who needs a person, and the command. One that ended CANCELLED or ERROR stays
-  there until request get showed it, or until refcheck status --done
-  REQUEST_ID.
+  the API itself has no list. status shows on one screen what is running, what
+  needs a decision by a person, and the command for it. One that ended CANCELLED
+  or ERROR stays there until request get showed it, or until
+  refcheck status --done REQUEST_ID.
 `

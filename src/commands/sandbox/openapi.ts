@@ -6,7 +6,7 @@ import { openApiDocument } from '../../app/sandbox.ts'
 export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   static override summary = 'Print the API and its webhook as OpenAPI 3.1 or 3.0'
   static override description =
-    'Generated from the definitions that refcheck itself uses. A running sandbox serves it at /openapi.json, and there with what steers the sandbox (/_sandbox/), as --control prints it.'
+    'Generated from the definitions that refcheck itself uses. A running sandbox serves it at /openapi.json, including the endpoints that control the sandbox (/_sandbox/), as with --control.'
   static override examples = ['refcheck sandbox openapi > openapi.json']
   static override flags = {
     version: Flags.option({

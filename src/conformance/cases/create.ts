@@ -23,7 +23,7 @@ import {
   casesAbout,
   itemsIf,
 } from '../table.ts'
-import { requireUsualJourney } from '../journey.ts'
+import { requireFollowedRequest } from '../journey.ts'
 import { object, oneOf, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
@@ -304,7 +304,7 @@ const testWithInformation =
     makeCalls: (accepted: BodyWithInformation, context: CaseContext) => Expectations | Promise<Expectations>,
   ): Run =>
   async (context) => {
-    const { body } = (await requireUsualJourney(context)).order
+    const { body } = (await requireFollowedRequest(context)).order
     const sentEntries = body.additional_information ?? []
     const [entry, ...otherEntries] = sentEntries
     requireTestable(entry !== undefined, 'the ordered package needs no additional information')

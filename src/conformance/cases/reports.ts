@@ -11,7 +11,7 @@ import {
   casesAbout,
   itemsIf,
 } from '../table.ts'
-import { readChecks, requireCompletedJourney, requireUsualJourney } from '../journey.ts'
+import { readChecks, requireCompletedRequest, requireFollowedRequest } from '../journey.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /** A report whose URL is in a request. */
@@ -42,7 +42,7 @@ export function findReportUrls(data: unknown): ReportUrl[] {
 async function readRequestWithReports(
   context: CaseContext,
 ): Promise<{ answer: Answer; reports: ReportUrl[] }> {
-  const { order } = await requireCompletedJourney(context)
+  const { order } = await requireCompletedRequest(context)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
   const reports = findReportUrls(answer.data)
   requireTestable(reports.length > 0, 'no report URL was seen')
@@ -51,7 +51,7 @@ async function readRequestWithReports(
 
 /** Returns the signed URLs of two reads of the completed request. */
 export async function readUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
-  const path = `/v1/requests/${(await requireCompletedJourney(context)).order.requestId}`
+  const path = `/v1/requests/${(await requireCompletedRequest(context)).order.requestId}`
   const firstReports = findReportUrls((await context.probe.get(path)).data)
   // Tokens may differ only by their time in seconds, so the second read is a second later.
   await context.deploymentClock.pause(1100)
@@ -143,7 +143,7 @@ async function createWrongKindCalls(context: CaseContext): Promise<Expectations>
 async function testTokenLife(context: CaseContext): Promise<Expectations> {
   requireTestable(
     context.deploymentClock.isManual,
-    'it takes an hour: the clock is only moved on a sandbox, with --control',
+    'it takes an hour, unless it runs on a sandbox with --control, whose clock can be moved',
   )
   const issuedReports = await readReportOfEachKind(context)
   const callReports = (note: string, expect: ExpectedCall['expect']) =>
@@ -243,7 +243,7 @@ export const reportCases: readonly Case[] = [
     'reports.not-yet': [
       errorsRule,
       async (context) => {
-        const { earlyReports } = await requireUsualJourney(context)
+        const { earlyReports } = await requireFollowedRequest(context)
         requireTestable(earlyReports.length > 0, 'no check was seen that has an id and no report')
         return earlyReports.flatMap((answer) => expectStatus(answer, 404))
       },

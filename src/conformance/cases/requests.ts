@@ -5,8 +5,8 @@ import { isAbout, statusOf } from '../events.ts'
 import { expectSame, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
 import {
   readChecks,
-  requireCompletedJourney,
-  requireUsualJourney,
+  requireCompletedRequest,
+  requireFollowedRequest,
   followAll,
   type RequestRead,
   findReads,
@@ -71,7 +71,7 @@ const testEachCheck =
 
 /** Compares the checks of a completed request with the checks of its package. */
 async function compareWithPackage(context: CaseContext): Promise<string[]> {
-  const { order, reads } = await requireCompletedJourney(context)
+  const { order, reads } = await requireCompletedRequest(context)
   const { pack } = order
   const checks = readChecks(reads.at(-1)?.data)
   const backgrounds = checks.filter((each) => readValue(each, 'type') === 'background')
@@ -152,7 +152,7 @@ export const requestCases: readonly Case[] = [
           !context.deploymentClock.isManual,
           'its time can only be compared where the clock is not moved: leave out --control',
         )
-        const { order, reads } = await requireUsualJourney(context)
+        const { order, reads } = await requireFollowedRequest(context)
         const acceptedAt = Date.parse(order.answer.header('date') ?? '')
         const createdAt = String(readValue(reads[0]?.data, 'created_at'))
         const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(createdAt)
@@ -176,10 +176,11 @@ export const requestCases: readonly Case[] = [
     'requests.unchanging': [
       'Read-only and idempotent.',
       async (context) => {
-        const [initialValues, ...laterValues] = (await requireUsualJourney(context)).reads.map(({ data }) =>
-          ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
-            readValue(data, name),
-          ),
+        const [initialValues, ...laterValues] = (await requireFollowedRequest(context)).reads.map(
+          ({ data }) =>
+            ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
+              readValue(data, name),
+            ),
         )
         return laterValues.flatMap((data) => expectSame('what a request keeps for good', data, initialValues))
       },

@@ -8,7 +8,7 @@ import {
   requireSecondUser,
 } from '../order.ts'
 import { type Expectations, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
-import { requireCompletedJourney } from '../journey.ts'
+import { requireCompletedRequest } from '../journey.ts'
 import type { Identity, QuotaWindow } from '../target.ts'
 import type { CaseContext } from '../case-context.ts'
 import { callEveryEndpoint } from './access.ts'
@@ -254,7 +254,7 @@ async function testPingExempt(context: CaseContext, windows: QuotaWindows): Prom
 }
 
 async function testTokenExempt(context: CaseContext, windows: QuotaWindows): Promise<Expectations> {
-  const { order } = await requireCompletedJourney(context)
+  const { order } = await requireCompletedRequest(context)
   await waitForWindowStart(context, windows)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
   const get = context.probe.relativePath(findReportUrls(answer.data)[0]?.url ?? '')

@@ -13,7 +13,7 @@ import {
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
 import { expectSame, type Run, casesAbout, itemsIf } from '../table.ts'
-import { readChecks, type Journey, requireUsualJourney, followAll, terminalStatuses } from '../journey.ts'
+import { readChecks, type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
 import { orderRichestPackage, createUsualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
@@ -220,7 +220,7 @@ async function orderAndReply(
   { releaseMs = 0, maxUpdates = Infinity } = {},
 ): Promise<RepliedUpdates> {
   const receiver = requireReceiver(context)
-  await requireUsualJourney(context)
+  await requireFollowedRequest(context)
   const { requestId } = await orderRichestPackage(context, createUsualRecipient(context))
   const updates = new Set<string>()
   let isHolding = false

@@ -21,8 +21,8 @@ import type { Recipient } from '../../contract/request.ts'
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
 
 /**
- * The parts of errors and commands that are about single rows: the first row in a state, the order that it matches, and
- * the rows that were left out.
+ * The rows that the message and the hint of an error name: the first row in a state, the order that the first duplicate
+ * matches, and the rows that the user left out.
  */
 export interface NamedRows {
   held?: FirstHeldRow | undefined
@@ -64,6 +64,7 @@ export function runError(
   if (conflicts.unknown.count > 0) return sameAsUnknownError(conflicts.unknown)
   if (halted !== undefined) return haltedError(halted, resumeCommand, counts)
   if (areAllOrdered(counts, conflicts)) return undefined
+  // A dropped row was sent once (SubmissionState).
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
   if (sent === 0 && !hasWaiting) return nothingSentError(batchId, counts, conflicts, namedRows)
@@ -77,7 +78,7 @@ export function areAllOrdered({ total, accepted }: BatchCounts, { orderedBefore 
 
 /**
  * Whether the user left out every row that was not ordered: invalid rows (--on-invalid skip), cancelled and dropped
- * rows. The error of such a batch is not shown as an error.
+ * rows. For such a batch only the hint of the error is printed, without the line that starts with "Error:".
  */
 function isRestLeftOutByUser(
   { total, accepted, invalid, cancelled, dropped }: BatchCounts,
@@ -93,7 +94,8 @@ function isRestLeftOutByUser(
 export interface BatchResult {
   counts: BatchCounts
   /**
-   * Rows whose order was accepted before. Exception: `failedByStatus` also counts the requests of the batch's own orders.
+   * Counts of the duplicate rows whose order was accepted already. `failedByStatus` also counts the requests that this
+   * batch itself ordered. If the batch was finished before this run, the times also cover its own orders.
    */
   earlierOrders: ConflictCounts['orderedBefore']
   /** The number of rows that this run ordered. */

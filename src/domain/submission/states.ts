@@ -1,6 +1,9 @@
 import { InternalError } from '../../errors/kinds.ts'
 
-/** The states of a submission (src/docs/ordering.md, section 1). */
+/**
+ * The states of a submission (src/docs/ordering.md, section 1). `dropped`: it was sent, its outcome stayed unknown, and
+ * a user decided that it is not sent again.
+ */
 export const submissionStates = [
   'pending',
   'sending',

@@ -17,7 +17,8 @@ export interface ValueSources {
   settings: () => readonly Completion[]
   plans: () => Promise<readonly string[]>
   commands: () => readonly Completion[]
-  stories: () => Promise<readonly Completion[]>
+  /** The stories that `refcheck sandbox trigger` plays. */
+  sandboxStories: () => Promise<readonly Completion[]>
 }
 
 /** Maximum number of values: a user does not read more of them in a list. */
@@ -59,7 +60,7 @@ async function readValues(kind: ValueSource, sources: ValueSources): Promise<rea
     case 'command':
       return sources.commands()
     case 'story':
-      return sources.stories()
+      return sources.sandboxStories()
   }
 }
 

@@ -123,7 +123,7 @@ async function checkPrivacy({
   if (accessible.length > 0) {
     problems.push({
       message: `other users of this machine could read ${accessible.join(', ')}`,
-      hint: 'Run chmod go= on each, unless others could only read it: then it is private now.',
+      hint: 'Run chmod go= on each. It changes nothing on a file that refcheck has just made private.',
     })
   }
   if (foreign.length > 0) {

@@ -385,7 +385,11 @@ class DownloadRun {
     const { folder, overwrite, quick, onEvent } = this.#options
     try {
       const { record, skipped } = await downloadToFolder(
-        { subject: subjectOf(target), file, notReady: target.url === undefined ? target.status : undefined },
+        {
+          subject: subjectOf(target),
+          file,
+          statusWithoutReport: target.url === undefined ? target.status : undefined,
+        },
         () => open({ ...target, url: target.url ?? '' }),
         {
           folder,

@@ -61,7 +61,7 @@ export async function downloadOneReport(source: SingleSource, options: SingleOpt
     first_name: null,
     last_name: null,
     check_name: null,
-    // These keys are explained in ReportRecord.
+    // Not known without a read of the request: its number of reports, and of checks and referees without one.
     request_reports: null,
     request_without: null,
     email: null,
@@ -79,7 +79,8 @@ export async function downloadOneReport(source: SingleSource, options: SingleOpt
       onBytes: (bytes) => onEvent?.({ name: 'received', bytes }),
     },
   ).catch((error: unknown) => {
-    // With a single report, "incomplete" would be misleading: the file could not be written.
+    // IncompleteError means that a part of the work was done. Here the only report was not stored: that is a
+    // UsageError if --output named a file that exists, and otherwise an IoError.
     if (!(error instanceof IncompleteError)) throw error
     if (file === undefined || overwrite) throw new IoError(error.message, { hint: error.hint })
     throw new UsageError(`--output: ${file} already exists and is not this report`, {
@@ -124,7 +125,7 @@ export interface FileRequest {
   /** Name of the file, unless the folder has recorded another one for the report. */
   file: string
   /** Status of the check or referee, if it has no report to download. */
-  notReady?: string | undefined
+  statusWithoutReport?: string | undefined
 }
 
 /**
@@ -133,7 +134,7 @@ export interface FileRequest {
  * refused with an IncompleteError. `overwrite` replaces all of these, under the requested name.
  */
 export async function downloadToFolder(
-  { subject, file, notReady }: FileRequest,
+  { subject, file, statusWithoutReport }: FileRequest,
   open: () => Promise<HttpStream>,
   options: DownloadOptions,
 ): Promise<{ record: ReportRecord; skipped: boolean }> {
@@ -145,7 +146,8 @@ export async function downloadToFolder(
     if (statusOnDisk === 'whole') return { record, skipped: true }
     if (statusOnDisk === 'changed') throw fileChangedError(record.file)
   }
-  if (notReady !== undefined) throw missingReportError(subject.check_name ?? 'the report', notReady)
+  if (statusWithoutReport !== undefined)
+    throw missingReportError(subject.check_name ?? 'the report', statusWithoutReport)
   const stored = await transferReport(
     {
       subject,

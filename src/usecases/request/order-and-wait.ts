@@ -16,7 +16,10 @@ export interface OrderAndWaitOptions
   waitBudgetMs: number
   /** Whether to wait until the request has a final status. */
   shouldWait: boolean
-  /** The inbox of a receiver that uses this store: without new events, the request is read less often (WaitOptions). */
+  /**
+   * The inbox in which a receiver on this store keeps webhook events. While a receiver runs, a request without new
+   * events is read less often.
+   */
   inbox?: WaitOptions['inbox']
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called once the order was accepted, before any wait. */
@@ -39,7 +42,7 @@ export async function placeOrder(order: Order, options: OrderAndWaitOptions): Pr
   try {
     return await waitForOrder(result, options)
   } catch (error) {
-    // The order was accepted, so its id is returned with the error, unless it is an error of the program.
+    // The order was accepted, so its id is returned with the error. Only bugs, which are not RefcheckErrors, are thrown.
     return { result, failure: waitError(error, result.request_id, options) }
   }
 }
@@ -65,7 +68,7 @@ async function waitForOrder(
   return { result: { ...result, status }, failure }
 }
 
-/** Returns the error that ended a wait. Throws errors of the program. */
+/** Returns the error that ended a wait. Rethrows bugs, that is, every error that is not a RefcheckError. */
 function waitError(error: unknown, requestId: string, { signal }: OrderAndWaitOptions): RefcheckError {
   if (signal?.aborted) {
     return new InterruptedError('interrupted while waiting; the order was accepted', {

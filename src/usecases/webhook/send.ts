@@ -116,7 +116,7 @@ export interface DeliveryOptions {
 
 /**
  * Posts a delivery on a new connection, as the service does. If there is no answer, `failure` is the reason.
- * Throws the reason of the signal, and errors of the program.
+ * If the signal ended the exchange, throws its reason. Rethrows every other error that is not an UnavailableError.
  */
 export async function postEvent(delivery: Delivery, options: DeliveryOptions): Promise<Reply> {
   const { http, clock, url, timeoutMs, signal } = options

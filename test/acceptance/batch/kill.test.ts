@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 import { killBatches } from './campaign.ts'
 
-const faultRow = recordForFaultTable('kill', { failure: 'kills with a second or lost order' })
+const faultRow = recordForFaultTable('kill', { mustNotHappen: 'kills with a second or lost order' })
 
 const seed = 11
 const kills = 8

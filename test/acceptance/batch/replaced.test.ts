@@ -10,7 +10,7 @@ import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { worldWithLargeQuota, temporaryFolder } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('replaced', { failure: 'ordered under both' })
+recordForFaultTable('replaced', { mustNotHappen: 'ordered under both' })
 
 const root = join(import.meta.dirname, '..', '..', '..')
 

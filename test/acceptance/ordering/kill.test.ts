@@ -13,7 +13,7 @@ import { type Orderer, startOrderer } from './orderer.ts'
 import { sampleOf } from '../../harness/share.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('kill', { failure: 'kills with a second or lost order' })
+recordForFaultTable('kill', { mustNotHappen: 'kills with a second or lost order' })
 
 const email = 'ana.silva@example.com'
 let folder: string

@@ -11,7 +11,7 @@ import { type Orderer, startOrderer } from './orderer.ts'
 import { sampleOf } from '../../harness/share.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-const faultRow = recordForFaultTable('two-runners', { failure: 'races with two orders' })
+const faultRow = recordForFaultTable('two-runners', { mustNotHappen: 'races with two orders' })
 
 const rounds = 20
 const storeCount = sampleOf(Array.from({ length: 100 }), 40).length

@@ -5,7 +5,7 @@ import { killReceivers } from './campaign.ts'
 import { seeded } from '../../harness/seeded-random.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-const faultRow = recordForFaultTable('receiver-killed', { failure: 'kills with an event lost' })
+const faultRow = recordForFaultTable('receiver-killed', { mustNotHappen: 'kills with an event lost' })
 
 const seed = 7
 const kills = 5

@@ -8,7 +8,7 @@ import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('machines', { failure: 'outages with a person ordered twice' })
+recordForFaultTable('machines', { mustNotHappen: 'outages with a person ordered twice' })
 
 let cluster: Cluster
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { start } from '../../harness/process.ts'
 import { startMachines } from './machines.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('machines', { failure: 'ordered twice' })
+recordForFaultTable('machines', { mustNotHappen: 'ordered twice' })
 
 const run = 'batch run people.csv --package 102 --yes --json'
 

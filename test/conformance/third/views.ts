@@ -1,6 +1,6 @@
 /*
- * Responses of the third service (data.ts), which uses every freedom that the API document leaves: the order of keys, null,
- * empty texts, letter case, and the form of ids and times.
+ * Responses of a service that was written from the API document alone, without the code of the sandbox (data.ts). It uses
+ * every freedom that the document leaves: the order of keys, null, empty texts, letter case, and the form of ids and times.
  */
 import { createHash } from 'node:crypto'
 
@@ -65,7 +65,10 @@ export function schemaView({ id, fieldsByCheck }: Package): object {
   return { fields: { additional_information: information, recipient: Object.fromEntries(recipient) }, id }
 }
 
-/** Every check has the fields of both types, null if they do not apply. `referee_id` is an integer here, as the document allows for the path parameter. */
+/**
+ * Every check has the fields of both types, null if they do not apply. `referee_id` is an integer here, because the
+ * document lets the path parameter `{referee_id}` be an integer.
+ */
 export function requestView(order: Order, service: ServiceForViews): object {
   const { baseUrl, now } = service
   const url = (path: string): string => `${baseUrl}${path}?t=${service.signToken(path)}&lang=en`

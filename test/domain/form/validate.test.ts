@@ -6,7 +6,10 @@ import { validateBody, validateDraft } from '../../../src/domain/form/validate.t
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('prototype', { failure: 'prototypes changed', titles: /__proto__|constructor|prototype/ })
+recordForFaultTable('prototype', {
+  mustNotHappen: 'prototypes changed',
+  titles: /__proto__|constructor|prototype/,
+})
 
 /** Returns the texts of all problems. */
 function problemsOf(input: unknown, schema: PackageSchema = sampleSchema): string[] {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { namePart, plainReportName, truncate } from '../../../src/domain/report/template.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('names', { failure: 'escapes' })
+recordForFaultTable('names', { mustNotHappen: 'escapes' })
 
 test.each([
   ['../../etc/passwd', 'etc-passwd'],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { isListedMount, requireOneName } from '../../../src/domain/store/address.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('second-name', { failure: 'taken' })
+recordForFaultTable('second-name', { mustNotHappen: 'taken' })
 
 test('a store with one name that is not a mount point is accepted', () => {
   expect(() => requireOneName('/d/s', { linkCount: 1, isMount: false })).not.toThrow()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { foldedName, similarity } from '../../../src/domain/submission/similarity.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('similar', { failure: 'pairs judged otherwise' })
+recordForFaultTable('similar', { mustNotHappen: 'pairs judged otherwise' })
 
 type Person = [first: string, last: string, email: string, phone: string]
 

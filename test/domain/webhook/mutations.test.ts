@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { runCampaign, createDice } from './mutations.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-const faultRow = recordForFaultTable('forged', { failure: 'accepted', titles: /mutated/ })
+const faultRow = recordForFaultTable('forged', { mustNotHappen: 'accepted', titles: /mutated/ })
 
 /** The full campaign is run by: node test/bench/webhook-mutations/run.ts */
 test('of 5,000 mutated deliveries none is accepted and none makes the verification throw', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { RefusedDeliveryLog } from '../../../src/domain/webhook/refused-delivery-log.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('refused-flood', { failure: 'with a line each' })
+recordForFaultTable('refused-flood', { mustNotHappen: 'with a line each' })
 
 test('the first ten refused deliveries have a line each, then one line a minute counts them', () => {
   const lines: string[] = []

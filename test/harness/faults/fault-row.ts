@@ -29,7 +29,7 @@ export interface FaultRow {
 
 interface Options {
   /** What must not happen, in the words of the figure in the table, such as "sent again". */
-  failure: string
+  mustNotHappen: string
   /** Matches the titles of the tests of this file that belong to the row; all by default. */
   titles?: RegExp
 }
@@ -38,7 +38,7 @@ interface Options {
  * Called at the top of a test file: its tests belong to this row of test/resilience/rows.ts. `npm run resilience`
  * reads the recorded results.
  */
-export function recordForFaultTable(row: FaultId, { failure, titles = /(?:)/ }: Options): FaultRow {
+export function recordForFaultTable(row: FaultId, { mustNotHappen, titles = /(?:)/ }: Options): FaultRow {
   const total = { cases: 0, passed: 0 }
   const notes: string[] = []
   let counted: { count: number; passed: number } | undefined
@@ -55,7 +55,7 @@ export function recordForFaultTable(row: FaultId, { failure, titles = /(?:)/ }: 
   })
   afterAll(() => {
     const { cases, passed: passedCount } = total
-    const figure = [`${cases - passedCount} of ${cases} ${failure}`, ...notes].join('; ')
+    const figure = [`${cases - passedCount} of ${cases} ${mustNotHappen}`, ...notes].join('; ')
     const recorded: RecordedRow = { row, cases, passedCount, figure, notTried: notTriedReason }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)

@@ -22,7 +22,10 @@ import { scratch, type Scratch } from './scratch.ts'
 import { storeLocation, resolveStoreAddress } from '../../../src/store/ledger/open.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('modes', { failure: 'readable by others', titles: /umask|looser|folder that exists/ })
+recordForFaultTable('modes', {
+  mustNotHappen: 'readable by others',
+  titles: /umask|looser|folder that exists/,
+})
 
 let setup: Scratch
 beforeEach(() => {

@@ -7,7 +7,7 @@ import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
-recordForFaultTable('at-rest', { failure: 'brought back' })
+recordForFaultTable('at-rest', { mustNotHappen: 'brought back' })
 
 const [firstRequestId, secondRequestId] = ['1', '2'].map(
   (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,

@@ -23,7 +23,7 @@ import { reportKey } from '../../../src/domain/report/record.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('planted', { failure: 'written outside' })
+recordForFaultTable('planted', { mustNotHappen: 'written outside' })
 
 let root: string
 let hiddenFolder: string

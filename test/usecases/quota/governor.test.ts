@@ -7,7 +7,7 @@ import { scratch } from '../../store/ledger/scratch.ts'
 import { windows } from './hour.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('clock', { failure: 'early sends', titles: /by a day/ })
+recordForFaultTable('clock', { mustNotHappen: 'early sends', titles: /by a day/ })
 
 const day = 86_400_000
 const url = 'https://api.example.com'
