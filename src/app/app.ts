@@ -236,7 +236,7 @@ export class App {
     const { paths, note: onMessage, secrets } = this
     const { clock, random, cwd, env } = this.context
     const address = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
-    return { chosen: address, paths, cwd, clock, random, env, secrets, onMessage }
+    return { chosenAddress: address, paths, cwd, clock, random, env, secrets, onMessage }
   }
 
   /**

@@ -97,13 +97,13 @@ export async function runBatch(
   const { startBatch } = await import('../usecases/batch/start.ts')
   const services = await createStartServices(app, signal)
   // Loaded before the run, because an upgrade may replace the program's files during the run.
-  const decideHeld = isJson ? undefined : await createHeldDecider(app, signal)
+  const askAboutHeldRows = isJson ? undefined : await createHeldRowPrompt(app, signal)
   let end = await startBatch(services, batchId, options)
   const { maxOrders = Number.POSITIVE_INFINITY } = options
   const { orderedInThisRun } = end.result
-  if (decideHeld !== undefined && needsDecisions(end) && maxOrders > orderedInThisRun) {
-    const decisions = await decideHeld(end.batch, 'order')
-    if (decisions !== undefined && decisions.released + decisions.cancelled > 0) {
+  if (askAboutHeldRows !== undefined && needsDecisions(end) && maxOrders > orderedInThisRun) {
+    const answers = await askAboutHeldRows(end.batch, 'order')
+    if (answers !== undefined && answers.released + answers.cancelled > 0) {
       const before = end.result.people
       end = await startBatch(services, batchId, { ...options, maxOrders: maxOrders - orderedInThisRun })
       const people = [...before, ...end.result.people]
@@ -113,7 +113,7 @@ export async function runBatch(
     }
     const { counts, earlierOrders } = end.result
     // If the user postponed all held rows, they are no failure.
-    if (decisions?.postponed === counts.held && counts.held > 0)
+    if (answers?.postponed === counts.held && counts.held > 0)
       end = { ...end, failure: markPostponedAsUserChoice(end.failure, counts, earlierOrders) }
   }
   return [await endedView(app, end, isJson, options.file?.name), end.failure]
@@ -128,14 +128,14 @@ export async function updateResultsFile(app: App, batch: Batch): Promise<void> {
   )
 }
 
-/** Whether the batch waits only for decisions about held rows. */
+/** Whether the batch waits only for answers about held rows. */
 function needsDecisions({ batch: { counts, halt }, failure }: BatchEnd): boolean {
   const isOpen = failure?.code === 'incomplete' || failure?.code === 'outcome_unknown'
   return counts.held > 0 && counts.pending === 0 && halt === undefined && isOpen
 }
 
 /** Returns a function that asks about each held row; undefined without a terminal. */
-export async function createHeldDecider(app: App, signal: AbortSignal) {
+export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
   const { decideHeldRows } = await import('../usecases/batch/change-batch.ts')

@@ -135,9 +135,12 @@ export async function openReceiver(
   }
 }
 
-/** Maximum size of the stored events, which is thousands of times the size of the events that a check sends. */
-const maxStoredBytes = 16 * 1024 * 1024
-const storedTimeoutMs = 10_000
+/**
+ * Maximum size of the events that the receiver stored (the answer of --stored-url, or --stored-file). It is thousands
+ * of times the size of the events that a check sends.
+ */
+const maxStoredEventsBytes = 16 * 1024 * 1024
+const storedUrlTimeoutMs = 10_000
 
 type StoredEventsReader = (signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>
 
@@ -148,10 +151,10 @@ type StoredEventsReader = (signal: AbortSignal | undefined) => Promise<readonly 
 export async function createStoredUrlReader(app: App, text: string): Promise<StoredEventsReader> {
   const { http, url } = await openReceiver(app, text, '--stored-url')
   const limits = {
-    connectMs: storedTimeoutMs,
-    idleMs: storedTimeoutMs,
-    totalMs: storedTimeoutMs,
-    maxBytes: maxStoredBytes,
+    connectMs: storedUrlTimeoutMs,
+    idleMs: storedUrlTimeoutMs,
+    totalMs: storedUrlTimeoutMs,
+    maxBytes: maxStoredEventsBytes,
   }
   return async (signal) => {
     const read = () =>
@@ -190,7 +193,7 @@ export function createStoredFileReader({ context }: App, file: string): StoredEv
         hint: 'Give the file to which the receiver adds a line for each event that it stores.',
       })
     }
-    return parseStoredLines(await readInput(context, path, '--stored-file', maxStoredBytes))
+    return parseStoredLines(await readInput(context, path, '--stored-file', maxStoredEventsBytes))
   }
 }
 

@@ -92,8 +92,8 @@ export function removeOclifText(error: RefcheckError): RefcheckError {
 
 function messageLine(message: string): string {
   const text = stripVTControlCharacters(message)
-  // A typed value may contain line breaks.
   const withoutHelp = text.replace(/\nSee more help.*$/s, '')
+  // The whole text is tried before its single lines, because a typed value in it may contain line breaks.
   const reworded = reword(withoutHelp)
   if (reworded !== undefined) return reworded
   const lines = text
@@ -196,9 +196,10 @@ export function requireSafeIntegers(flags: Readonly<Record<string, unknown>>, id
 }
 
 /**
- * Completes a failure before it is printed. The flags that choose the profile and the files are added to the
- * commands in its hint. If running the command line again continues the work, the command line is added too.
- * Secrets are removed from all its texts.
+ * Completes a failure before it is printed. In the commands of its hint, the typed flags that select the profile or
+ * the service are repeated, and names of files that already exist are replaced by free ones where a new file is
+ * proposed. If running the command line again continues the work, the command line is added too. Secrets are removed
+ * from all its texts.
  */
 export function completeFailure(
   failure: RefcheckError,

@@ -9,7 +9,7 @@ import type { OrderPlan, PlanContent } from '../domain/approval/order-plan.ts'
 import {
   orderCostText,
   plannedPeopleText,
-  plannedReadingText,
+  columnChoicesText,
   plannedText,
   unstartedView,
 } from '../output/views/batch-check.ts'
@@ -55,18 +55,22 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { app, signal, allowFlags } = this
     const { reporter } = app
     const printReviewPage = createReviewPrinter(reporter)
-    const { windows } = await (await app.service('governor')).status()
+    // The governor limits the calls of all processes to the quota of the service.
+    const { windows: quotaWindows } = await (await app.service('governor')).status()
     const outcome = await approveOrder(approval, plan, body, {
       api: await app.service('api'),
       schemas: await app.service('schemas'),
       prompter: approval.prompter,
       onPackages: storePackageSuccessors(app),
       similar: new SimilarQuestion(() => createOrderServices(app, signal), approval.prompter, allowFlags),
-      openOrdering: async () => ({ ...(await createOrderAndWaitServices(app, signal)), ...allowFlags }),
+      createOrderingServices: async () => ({
+        ...(await createOrderAndWaitServices(app, signal)),
+        ...allowFlags,
+      }),
       signal,
       show: (rows, pack, page) => {
         const pageCount = printReviewPage(rows, pack, page)
-        reporter.note(orderCostText(windows))
+        reporter.note(orderCostText(quotaWindows))
         return pageCount
       },
     })
@@ -78,11 +82,12 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { app, signal } = this
     const { reporter } = app
     if (content.rows !== null) reporter.printBlock(plannedPeopleText(content.rows, reporter.terminal))
+    // `shared`: e-mails and phones that several people may share; a plan allows none.
     const allowances = { ...this.allowFlags, shared: [], ignoreResults: false }
     const planned = await openFileOfPlan(app, plan.code, content, allowances)
     if (content.rows === null) {
-      const readingText = plannedReadingText(planned.columns)
-      if (readingText !== '') reporter.note(readingText)
+      const choicesText = columnChoicesText(planned.columns)
+      if (choicesText !== '') reporter.note(choicesText)
     }
     const displayOptions = { quiet: false, yes: false, showChanges: true }
     const outcome = await approveFile(approval, plan, planned, {
@@ -90,7 +95,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       prompts: orderPrompts(app, displayOptions, (question) => this.confirm(question, false))(
         planned.file.name,
       ),
-      openSending: () => createStartServices(app, signal),
+      createSendingServices: () => createStartServices(app, signal),
     })
     if (outcome.kind === 'unstarted') {
       return this.answer(unstartedView(outcome, planned.file.name, true), outcome.failure)

@@ -119,6 +119,7 @@ function createContext(
 
 /** Throws an error unless the service responds and accepts the key and the user. */
 async function requireAccess({ probe }: CaseContext): Promise<void> {
+  // Without a key and a user: /v1/ping needs neither.
   await probe.get('/v1/ping', { identity: {} })
   const { status, message = '' } = await probe.get('/v1/users')
   const detail = message === '' ? '' : `: ${message}`
@@ -191,6 +192,7 @@ function collectSecrets({ apiKey, webhookSecret, foreignUser }: Target): Secrets
   secrets.add('API key', apiKey.slice(0, -1))
   secrets.add('API key', foreignUser?.apiKey)
   secrets.add('webhook secret', webhookSecret)
+  // The key or the secret of a test deployment may be an ordinary word.
   return secrets.includingOrdinaryWords()
 }
 

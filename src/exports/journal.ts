@@ -182,7 +182,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     () =>
       openSqliteStore(file, {
         ...systemServices,
-        chosen: file,
+        chosenAddress: file,
         cwd: dirname(file),
         paths: { config: logFolder, data: dirname(file) },
       }),

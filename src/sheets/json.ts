@@ -56,8 +56,8 @@ async function hasLayout(layout: JsonLayout, text: DecodedText, name: string): P
 }
 
 /**
- * Whether the element is an entry of `additional_information`. A file of JSON Lines with one row that has only that
- * name looks like a `wrapped` file.
+ * Whether the element is an entry of `additional_information`. A JSON Lines file with one row whose only key is
+ * `additional_information` looks like a `wrapped` file of such entries.
  */
 function isAdditionalInformation(element: string): boolean {
   const names = splitMembers(element).map(({ name }) => name)

@@ -187,7 +187,7 @@ export class CampaignEnvironment {
     const paths = { config: join(this.folder, machine, 'config'), data: this.getDataFolder(machine) }
     const database = await this.#findDatabase(machine)
     const store = await openStore({
-      chosen: database === undefined ? undefined : this.#cluster?.url(database),
+      chosenAddress: database === undefined ? undefined : this.#cluster?.url(database),
       paths,
       cwd: this.folder,
       clock: systemClock,

@@ -96,7 +96,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     ])
   })
 
-  test('an order that was made without an account is a duplicate under every account', async () => {
+  test('an order is a duplicate under every account if the person was ordered without an account', async () => {
     const here = await session({ store })
     expect((await here.type(orderLine('ann'))).code).toBe(0)
     expect(await here.type(orderLine('ann'), underAccount('acme'))).toMatchInlineSnapshot(`
@@ -244,7 +244,7 @@ describe('another account in the settings', () => {
     `)
   })
 
-  test('also shows the number of known people if the profile’s own account is removed, so that the account of all profiles applies', async () => {
+  test('also shows how many people could be ordered again if the account of a profile is removed, so that the account of all profiles applies', async () => {
     const here = await sessionWithAcme()
     const { userEmail, apiKey } = here.sandbox.credentials
     await here.type(`auth login --base-url ${here.url} --email ${userEmail} --profile hr --with-key`, {

@@ -83,7 +83,7 @@ describe('the confirmation of all columns on one screen', () => {
     expect(dryRun.code).toBe(0)
   })
 
-  test('a mapping by flags overrides the confirmed mapping, and can replace it', async () => {
+  test('--save-mapping replaces the confirmed mapping by that of the flags', async () => {
     const { type, write } = await session()
     write(
       'people.csv',

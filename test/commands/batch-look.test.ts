@@ -66,7 +66,7 @@ test('the results of a workbook have its column widths, and a message lists what
   expect(results.appearance().widths.get(4)).toBe(33.5)
 })
 
-test('a message lists what the file of invalid rows does not have', async () => {
+test('a message lists what of the workbook is not copied to the file of invalid rows', async () => {
   const { type, write, folder } = await session()
   write('people.xlsx', await formattedWorkbook(ana, bo))
   expect(await type('batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx'))

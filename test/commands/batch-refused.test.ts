@@ -22,7 +22,7 @@ async function readTable({ folder }: Session, file: string): Promise<string[][]>
   return (await collect(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))
 }
 
-test('results of a workbook do not contain the hidden rows that were left out, and running them orders no person', async () => {
+test('results of a workbook do not contain the hidden rows that were left out, and running the results file orders nobody again', async () => {
   const here = await session()
   here.write(
     'people.xlsx',
@@ -39,7 +39,7 @@ test('results of a workbook do not contain the hidden rows that were left out, a
   expect(here.listOrderedEmails()).toEqual(['ana@example.com'])
 })
 
-test('a message has the number of rows that results as CSV leave out, and running the CSV orders none of them', async () => {
+test('a message states how many hidden rows a results file (CSV) leaves out, and running that file orders none of them', async () => {
   const here = await session()
   const rows = rowXml(header, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
   here.write('people.xlsx', await createWorkbook(rows))

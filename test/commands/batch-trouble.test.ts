@@ -4,6 +4,7 @@ import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// Tests about halts are the row `halt` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('halt', { mustNotHappen: 'went on', titles: /halts/ })
 
 const run = 'batch run people.csv --package 102 --yes'

@@ -244,7 +244,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     const names = ['export.xlsx', 'people.results.csv']
     const paths = { config: join(here.folder, 'config'), data: join(here.folder, 'data') }
     const store = await openStore({
-      chosen: here.env['REFCHECK_STORE'],
+      chosenAddress: here.env['REFCHECK_STORE'],
       paths,
       cwd: here.folder,
       clock: here.clock,

@@ -153,7 +153,7 @@ test('store backup refuses a database URL, whose password would become the name 
 
 async function openStoreIn(folder: string): Promise<Store> {
   const store = await openStore({
-    chosen: join(folder, 'data', 'ledger.sqlite'),
+    chosenAddress: join(folder, 'data', 'ledger.sqlite'),
     paths: { config: folder, data: join(folder, 'data') },
     cwd: folder,
     clock: new ManualClock(),

@@ -5,6 +5,7 @@ import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { processorMs } from '../harness/processor-time.ts'
 
+// Tests of this file are the row `echo` of the fault table (test/resilience/rows.ts).
 const faultRow = recordForFaultTable('echo', { mustNotHappen: 'encodings with a secret left' })
 
 const key = String.raw`a/b\c"d+e&f=g%h<i>j'k é0123456789`

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { plannedReadingText } from '../../src/output/views/batch-check.ts'
+import { columnChoicesText } from '../../src/output/views/batch-check.ts'
 
 test('30 columns that are left out are one line, which begins with those named like a field of a person', () => {
   const notes = Array.from({ length: 30 }, (_, index) => `note${index}`)
-  const text = plannedReadingText({
+  const text = columnChoicesText({
     map: ['home_email=email', 'Department=reference.department'],
     ignore: [...notes, 'E-mail', 'email', 'First name'],
     packageId: undefined,

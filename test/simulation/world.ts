@@ -133,7 +133,7 @@ export class World {
     const { random } = this
     const { folder, paths, storeSetting, lockWaitMs } = this.storage
     return openStore({
-      chosen: storeSetting,
+      chosenAddress: storeSetting,
       paths: { ...paths, config: machine.config },
       cwd: folder,
       clock: this.#createClock(machine),

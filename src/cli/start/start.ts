@@ -13,7 +13,8 @@ import { internalError, main } from '../main.ts'
 /**
  * Returns a function that finds commands in a built `dist`, where `auth login` is the file `commands/auth/login.cjs`.
  * The function returns undefined unless the arguments begin with the whole name of a command and do not ask for help.
- * oclif then interprets the arguments, for which it reads the flags of all commands and the plugins.
+ * If it returns undefined, oclif interprets the arguments, for which it reads the flags of all commands and the
+ * plugins.
  */
 export function createCommandFinder(dist: URL): (argv: readonly string[]) => BuiltCommand | undefined {
   const folder = new URL('commands/', dist)

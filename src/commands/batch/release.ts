@@ -4,7 +4,7 @@ import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import {
-  createHeldDecider,
+  createHeldRowPrompt,
   updateResultsFile,
   statusWithPackage,
   warnOfLostAttempts,
@@ -46,25 +46,26 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const shouldAsk =
       row === undefined && shared === undefined && !all && !json && app.prompter() !== undefined
     const release = shouldAsk ? undefined : this.parseRelease()
+    // Throws if the account in use was not added to the store.
     await app.service('account')
     const services = await app.batchServices()
     const batch = await findBatchToRun(services, this.args.batch_id)
-    if (release?.kind === 'all') await this.confirmLostAttempts(batch)
+    if (release?.kind === 'all') await this.confirmAfterLostAttempts(batch)
     const { userEmail } = await app.service('api')
-    const decisions =
+    const answers =
       release === undefined
         ? await (
-            await createHeldDecider(app, this.signal)
+            await createHeldRowPrompt(app, this.signal)
           )?.(batch, 'release')
         : undefined
     const releasedCount =
       release === undefined
-        ? (decisions?.released ?? 0)
+        ? (answers?.released ?? 0)
         : (await releaseRows(services, batch, release, userEmail)).rows.length
-    const leftOutCount = decisions?.cancelled ?? 0
+    const leftOutCount = answers?.cancelled ?? 0
     if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
     if (leftOutCount > 0) {
-      const who = leftOutCount === 1 ? decisions?.lastCancelled : undefined
+      const who = leftOutCount === 1 ? answers?.lastCancelled : undefined
       app.reporter.note(
         `Left out ${who ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
       )
@@ -85,8 +86,11 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     )
   }
 
-  /** Warns of rows that may have been ordered, and asks on a terminal whether they are released. */
-  private async confirmLostAttempts(batch: Batch): Promise<void> {
+  /**
+   * Warns of rows that are held because the store had lost attempts (a backup was restored): they may have been
+   * ordered. Asks on a terminal whether these rows are released.
+   */
+  private async confirmAfterLostAttempts(batch: Batch): Promise<void> {
     const { app } = this
     const count = await warnOfLostAttempts(app, batch)
     if (count === 0) return

@@ -22,6 +22,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   }
 
   async run(): Promise<void> {
+    // Throws if the account in use was not added to the store.
     await this.app.service('account')
     const services = await this.app.batchServices()
     const batch = await findBatch(services, this.args.batch_id)

@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { requestIdFlag, momentFlag } from '../../cli/flags/values.ts'
-import { erasureTarget, notDeletedError, olderCopiesError } from '../../domain/store/erasure.ts'
+import { erasureTarget, notDeletedError, uncleanStoreFilesError } from '../../domain/store/erasure.ts'
 import { storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, findRetentionLimit } from '../../usecases/store/purge.ts'
 import { completeRequestId } from '../../app/ids.ts'
@@ -72,11 +72,11 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     })
     const refusedCount = result.files.filter(({ isRefused }) => isRefused === true).length
     const failure =
-      dryRun || result.hasNoOlderCopies
+      dryRun || result.areStoreFilesClean
         ? refusedCount === 0
           ? undefined
           : notDeletedError(refusedCount)
-        : olderCopiesError((await this.app.service('store')).location, result)
+        : uncleanStoreFilesError((await this.app.service('store')).location, result)
     this.answer(storePurgeView(result, dryRun), failure)
     if (
       refusedCount === 0 &&

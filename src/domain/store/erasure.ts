@@ -39,7 +39,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** Makes the error for a purge that could not be finished. */
-export function olderCopiesError(
+export function uncleanStoreFilesError(
   location: string,
   { isLeftTo }: Pick<PurgeResult, 'isLeftTo'>,
 ): IncompleteError {

@@ -49,7 +49,7 @@ export interface PurgeResult {
   /** The number of rows that may be in flight or accepted, and were not changed. */
   kept: number
   /** Whether the store's files contain no older copy of the removed data. */
-  hasNoOlderCopies: boolean
+  areStoreFilesClean: boolean
   /** Why an older copy remains: another process still reads it, or only the owner of the tables can clean them. */
   isLeftTo?: 'another process' | 'the owner' | undefined
   /**

@@ -457,7 +457,7 @@ export function plannedText({ code, made_at, expires_at, base_url, user_email, p
  * Returns how an agent chose to read a file, or '' if it made no choices. No other text of the review shows which
  * column is read as the e-mail of a person.
  */
-export function plannedReadingText(choices: ColumnChoices): string {
+export function columnChoicesText(choices: ColumnChoices): string {
   const { map = [], ignore = [], sheet, headerRow, encoding, hidden, defaultCountry } = choices
   const fields = map.map((each) => {
     const end = each.lastIndexOf('=')

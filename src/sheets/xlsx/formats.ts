@@ -192,8 +192,8 @@ const isEastAsianDate = (id: number): boolean => (id >= 27 && id <= 36) || (id >
 
 /**
  * Returns the code of a built-in format. For a format that depends on the language, the code starts with
- * `[built-in N]`, a marker of refcheck (not of XLSX) from which `builtInId` reads the number; after the marker, a date
- * that has the same parts in every language has its code in `localisedCodes`.
+ * `[built-in N]`, a marker of refcheck (not of XLSX) from which `builtInId` reads the number. For an id in
+ * `localisedCodes`, the code of that table follows the marker.
  */
 function builtInCode(id: number): string {
   const code = builtInCodes[id]

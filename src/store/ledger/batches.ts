@@ -43,7 +43,7 @@ const fromRowsInState = (state: SubmissionState): string =>
 
 /**
  * A batch with the counts of its rows, in the order of `submissionStates`. A batch of a single order has the package
- * of its row.
+ * of its row. `shared` is a JSON list of the e-mails and phones that many rows of the batch may share.
  */
 const selectBatches = `
 SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_file, b.account, b.queued_at,
@@ -74,12 +74,16 @@ ${where} ORDER BY b.added_at DESC, b.{added} DESC`
 export const selectCounts = `
 SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batchId GROUP BY state`
 
+/**
+ * Returns SQL for a column of the unmatched request that a row conflicts with. `reader` is empty for a request that was
+ * read; otherwise it is the user who could not read it.
+ */
 const unmatchedColumn = (column: string): string => `CASE WHEN r.matches_row = ${unmatchedRow} THEN (
     SELECT u.${column} FROM unmatched_requests u WHERE u.request_id = r.matches_batch AND u.reader = '' LIMIT 1) END`
 
 /**
  * Rows, each with the order that it conflicts with. A row that conflicts with an unmatched request has `unmatchedRow` in
- * matches_row and the request id in matches_batch.
+ * matches_row and the request id in matches_batch. `shares` names what the two have in common: e-mail, phone or name.
  */
 export const selectRows = `
 SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'accepted' END) AS matches_state,
@@ -245,8 +249,9 @@ function countsOf(rows: readonly { state: SubmissionState; count: number }[]): B
 
 /** Batches of files. The states of their rows are changed by the ledger. */
 export class Batches extends StorePart {
-  get isShared(): boolean {
-    return this.engine.isShared
+  /** Whether several runners may send rows of one batch. */
+  get allowsSeveralRunners(): boolean {
+    return this.engine.allowsSeveralRunners
   }
 
   /**

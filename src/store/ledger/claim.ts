@@ -124,7 +124,7 @@ export class Claims extends StorePart {
   readonly #knownAttempts = new Set<string>()
 
   #claimsAnyRow(mayClaimNext: boolean): boolean {
-    return mayClaimNext && this.engine.isShared
+    return mayClaimNext && this.engine.allowsSeveralRunners
   }
 
   /** Claims a row. Throws IoError if the row is damaged. */
@@ -208,7 +208,7 @@ export class Claims extends StorePart {
       lease: leaseMs,
     }
     let inserted: InsertedAttempt | undefined
-    for (const statement of this.engine.isShared ? [claimShared] : claimInSteps) {
+    for (const statement of this.engine.allowsSeveralRunners ? [claimShared] : claimInSteps) {
       const selected = yield* get<InsertedAttempt>(statement, values)
       if (selected === undefined) return undefined
       inserted = selected

@@ -204,7 +204,7 @@ export interface Engine {
    * Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the
    * others.
    */
-  readonly isShared: boolean
+  readonly allowsSeveralRunners: boolean
   /** Identifies the connection or the open file: if it changes, the store may be another one. */
   session(): string
   /** Runs each statement in a transaction of its own. */

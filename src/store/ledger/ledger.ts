@@ -582,7 +582,8 @@ export class EngineLedger extends StorePart {
     // A single order belongs to its runner from the start.
     const runner = batch.kind === 'single' ? this.leases.id : undefined
     const rows = singleOrderRows(batch, this.key.fingerprint)
-    yield* insertRows('submissions', this.engine.isShared ? rows.map((row) => ({ ...row, runner })) : rows)
+    const { allowsSeveralRunners } = this.engine
+    yield* insertRows('submissions', allowsSeveralRunners ? rows.map((row) => ({ ...row, runner })) : rows)
     for (const row of rows)
       yield* matching.recordReleases(row, guard.released ?? [], { at: batch.addedAt, by: batch.userEmail })
     return undefined

@@ -174,11 +174,11 @@ export class Maintenance {
     if (options.dryRun) {
       return engine.snapshot(function* () {
         const found = yield* countAll(conditions, completely)
-        const hasNoOlderCopies = (yield* metaText(unscrubbedName)) === undefined
+        const areStoreFilesClean = (yield* metaText(unscrubbedName)) === undefined
         return {
           ...found,
-          hasNoOlderCopies,
-          isLeftTo: hasNoOlderCopies ? undefined : 'another process',
+          areStoreFilesClean,
+          isLeftTo: areStoreFilesClean ? undefined : 'another process',
           logsLeft: [],
         }
       })
@@ -193,7 +193,7 @@ export class Maintenance {
     })
     const isLeftTo = await this.finishErasure(eraseFiles, true)
     const logs = await engine.run(findRemainingLogs())
-    return { ...found, hasNoOlderCopies: isLeftTo === undefined, isLeftTo, logsLeft: logs }
+    return { ...found, areStoreFilesClean: isLeftTo === undefined, isLeftTo, logsLeft: logs }
   }
 
   /**

@@ -14,15 +14,17 @@ type StoreAddress = { kind: 'file'; path: string } | { kind: 'postgres'; server:
  * Returns the address of the store: the chosen file, `:memory:` or database, or else `ledger.sqlite` in the data
  * folder. Paths are absolute. Throws a UsageError for any other choice.
  */
-export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StoreAddress {
-  const { chosen, paths, cwd } = options
-  if (chosen === undefined || chosen === '') {
+export function resolveStoreAddress(
+  options: Pick<StoreOptions, 'chosenAddress' | 'paths' | 'cwd'>,
+): StoreAddress {
+  const { chosenAddress, paths, cwd } = options
+  if (chosenAddress === undefined || chosenAddress === '') {
     return { kind: 'file', path: resolve(cwd, paths.data, 'ledger.sqlite') }
   }
-  const address = parseStoreAddress(chosen)
+  const address = parseStoreAddress(chosenAddress)
   switch (address.kind) {
     case 'memory':
-      return { kind: 'file', path: chosen }
+      return { kind: 'file', path: chosenAddress }
     case 'file':
       return { kind: 'file', path: resolve(cwd, address.path) }
     case 'postgres': {
@@ -38,7 +40,7 @@ export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'path
 }
 
 /** Returns the location of the store as a text: a path, or the address of a database without its password. */
-export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
+export function storeLocation(options: Pick<StoreOptions, 'chosenAddress' | 'paths' | 'cwd'>): string {
   const address = resolveStoreAddress(options)
   return address.kind === 'file' ? address.path : address.server.displayUrl
 }

@@ -156,7 +156,7 @@ export class RollbackDetection {
    */
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
-    if (!engine.isShared) return
+    if (!engine.allowsSeveralRunners) return
     this.#open(await this.#readRegister(), new Set())
     const ownLog = this.#ownLog
     if (ownLog === undefined || ownLog.isDamaged) return
@@ -182,7 +182,7 @@ export class RollbackDetection {
       () =>
         examineStore(logs, {
           key: key.key,
-          requiresLog: files !== undefined && !engine.isShared,
+          requiresLog: files !== undefined && !engine.allowsSeveralRunners,
           mayReopen,
           missingIn: (known) => this.#missingIds(known),
           now: clock.now(),
@@ -322,7 +322,7 @@ export class RollbackDetection {
 
   async #begin(): Promise<void> {
     const { engine, files, runner } = this.#parts
-    if (!engine.isShared && files !== undefined) requireOwnStore(engine.location)
+    if (!engine.allowsSeveralRunners && files !== undefined) requireOwnStore(engine.location)
     // The logs are read before the store, because an attempt is committed before it is in a log.
     const registered = await this.#readRegister()
     const session = engine.session()
@@ -362,7 +362,9 @@ export class RollbackDetection {
     const ages = nonEmptyLogs.map(({ header }) => compareGeneration(header.generation, generations))
     if (ages.includes('unknown')) return false
     if (ownLog === undefined)
-      return nonEmptyLogs.length === 0 && (engine.isShared || !hasAttempts || state.mayBeWithoutLog)
+      return (
+        nonEmptyLogs.length === 0 && (engine.allowsSeveralRunners || !hasAttempts || state.mayBeWithoutLog)
+      )
     return (
       !ownLog.isDamaged &&
       ownLog.header.generation === generations.current &&
@@ -398,7 +400,9 @@ export class RollbackDetection {
   #findFiles(registered: readonly LogReport[]): LogFile[] {
     const { engine, key, files } = this.#parts
     // A store in a file belongs to one machine, whose settings folder may have changed.
-    const localReports = engine.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
+    const localReports = engine.allowsSeveralRunners
+      ? []
+      : registered.filter((log) => this.#isOfThisMachine(log))
     const storeNames = { store: engine.location, storeId: key.storeId }
     const paths = localReports.map(({ path }) => path)
     return files?.find(storeNames, paths) ?? []
@@ -439,7 +443,7 @@ export class RollbackDetection {
   #ensureLog(state: StoreState): void {
     const { engine, files, key, random } = this.#parts
     if (files === undefined) return
-    const { location, isShared } = engine
+    const { location, allowsSeveralRunners } = engine
     const mayBeLost = state.mayBeWithoutLog || state.isReplicated
     if (this.#ownLog === undefined) {
       const { current: generation } = state.generations
@@ -451,7 +455,7 @@ export class RollbackDetection {
       this.#ownLog = file && new AttemptLog(file)
     }
     const folder = this.#ownLog && dirname(this.#ownLog.path)
-    if (folder !== undefined && isShared && !mayBeLost && isVolatile(folder))
+    if (folder !== undefined && allowsSeveralRunners && !mayBeLost && isVolatile(folder))
       throw noLogError(location, [folder], 'volatile')
   }
 

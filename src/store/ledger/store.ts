@@ -25,7 +25,7 @@ export interface StoreOptions {
    * REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when
    * undefined.
    */
-  chosen: string | undefined
+  chosenAddress: string | undefined
   paths: Paths
   /** The folder that relative paths start from. */
   cwd: string

@@ -20,8 +20,8 @@ import { type RunOutcome, startBatch, type StartServices } from '../batch/start.
 export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'repair'> {
   prompter: Prompter
   similar: SimilarQuestion
-  /** Opens the services for ordering; called after the user has confirmed. */
-  openOrdering: () => Promise<Omit<OrderAndWaitOptions, 'shouldWait' | 'onSimilar'>>
+  /** Creates the services for ordering; called after the user has confirmed. */
+  createOrderingServices: () => Promise<Omit<OrderAndWaitOptions, 'shouldWait' | 'onSimilar'>>
 }
 
 /**
@@ -32,7 +32,7 @@ export async function approveOrder(
   approval: Approval,
   plan: OrderPlan,
   body: string,
-  { similar, openOrdering, ...preparing }: ApproveOrderOptions,
+  { similar, createOrderingServices, ...preparing }: ApproveOrderOptions,
 ): Promise<FollowedOrder> {
   const order = await prepareOrder(
     { packageId: undefined, body: parseBodyFile(Buffer.from(body)), flags: {} },
@@ -45,7 +45,7 @@ export async function approveOrder(
   )
   const used = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
-    ...(await openOrdering()),
+    ...(await createOrderingServices()),
     onSimilar: (conflict) => similar.isConfirmed(conflict),
     shouldWait: false,
   })
@@ -71,8 +71,8 @@ export interface ApproveFileOptions {
   planning: OrderFileServices
   /** Shows the plan and asks; `confirm` throws if the user does not want these orders. */
   prompts: OrderFilePrompts
-  /** Opens the services for sending; called after the user has confirmed. */
-  openSending: () => Promise<StartServices>
+  /** Creates the services for sending; called after the user has confirmed. */
+  createSendingServices: () => Promise<StartServices>
 }
 
 export type ApprovedFile = { kind: 'sent'; run: RunOutcome } | Extract<OrderFileEnd, { kind: 'unstarted' }>
@@ -85,7 +85,7 @@ export async function approveFile(
   approval: Approval,
   plan: OrderPlan,
   { file, columns, allowances }: FileToOrder,
-  { planning, prompts, openSending }: ApproveFileOptions,
+  { planning, prompts, createSendingServices }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
   let used: UsedPlan | undefined
   const claimingPrompts: OrderFilePrompts = {
@@ -110,5 +110,5 @@ export async function approveFile(
   // If no rows were left to send, the user was not asked, and the plan is claimed here.
   used ??= await claimPlan(approval, plan)
   await approval.plans.record({ ...used, batch_id: batchId })
-  return { kind: 'sent', run: await startBatch(await openSending(), batchId, { file, isPlanned }) }
+  return { kind: 'sent', run: await startBatch(await createSendingServices(), batchId, { file, isPlanned }) }
 }

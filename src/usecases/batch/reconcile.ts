@@ -2,7 +2,6 @@ import type { Services } from '../services.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import {
   findDifferences,
-  type PersonMatch,
   type NearMatch,
   type Reconciliation,
   fitsOtherSubmission,
@@ -38,7 +37,7 @@ export async function findReconcilableRows(
 }
 
 /**
- * Reads each request that is not recorded for a submission, once, and compares it with `submissions`
+ * Reads each request that is not recorded for a row, once, and compares it with the rows `submissions`
  * (src/docs/ordering.md, section 5, "Unknown outcomes"). A request and a row that match only each other (package,
  * person, requester, created within the attempt's time) are evidence: the row is recorded as accepted. A
  * missing request is no evidence.
@@ -84,11 +83,11 @@ async function findNearRequests(
 ): Promise<NearRequest[]> {
   const nearRequests: NearRequest[] = []
   for (const request of requests) {
-    // `match` is used only for a row whose recipient was erased. If its fingerprints were erased too, the match is
+    // Only a row whose recipient was erased is compared by fingerprints. If these were erased too, the match is
     // `unknown`; such a row must match no request, so its person counts as another one.
-    const match: PersonMatch =
-      submission.recipient === undefined ? await ledger.personMatch(submission, request.recipient) : 'other'
-    const fingerprintMatch = match === 'unknown' ? 'other' : match
+    const erasedPersonMatch =
+      submission.recipient === undefined ? await ledger.personMatch(submission, request.recipient) : undefined
+    const fingerprintMatch = erasedPersonMatch === 'unknown' ? 'other' : erasedPersonMatch
     const differs = findDifferences(submission, request, clockDifferenceMs, fingerprintMatch)
     if (differs === undefined) continue
     nearRequests.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
@@ -110,7 +109,8 @@ function withAmbiguous(
     const remaining = (nearRequests.get(submission) ?? []).filter(
       ({ requestId }) => !matchedIds.has(requestId),
     )
-    // Only unknown rows are open: rows that are pending again or dropped need no further evidence.
+    // Rows that are pending again or dropped and match no request are removed from `open`: they need no further
+    // evidence.
     if (remaining.length === 0 && submission.state === 'unknown') open.push(submission)
     else if (remaining.length > 0) {
       const found = remaining.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
@@ -164,9 +164,9 @@ function recordAccepted(
 interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatched'> {}
 
 /**
- * Reads those requests of `ids` that no row ordered, at most ten an hour, and stores them for conflict
- * detection. The ids are those of events. Returns the requests for a person and package that this store has ordered too: a proxy may have repeated
- * an order, or a colleague made it. They are returned until a user acknowledges them.
+ * Reads those requests that no row ordered, at most ten an hour, and stores them for conflict detection. `ids` are the
+ * request ids of received events. Returns the requests whose person and package this store has ordered as well: a
+ * proxy may have repeated an order, or a colleague made it. They are returned until a user acknowledges them.
  */
 export async function findSecondOrders(
   ports: SecondOrderServices,

@@ -48,7 +48,7 @@ export async function runWithOtherRunners(
     if (
       end.kind !== 'done' ||
       !isWholeBatch ||
-      !ports.batches.isShared ||
+      !ports.batches.allowsSeveralRunners ||
       !(await waitForOtherRunners(ports, batchId))
     ) {
       return end

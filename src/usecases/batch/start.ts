@@ -376,7 +376,7 @@ async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: 
     const lease = await batches.acquire(batchId, 'sending')
     if (lease === undefined) throw heldElsewhereError(await batches.find(batchId))
     // In a shared store, rows in `sending` may be those of other processes.
-    if (batches.isShared) return lease
+    if (batches.allowsSeveralRunners) return lease
     const { sending } = await batches.countRows(batchId)
     if (sending === 0) return lease
     await lease.release()

@@ -63,7 +63,7 @@ export async function purgeAll(
   if (!hasNothingToRemove || completely) await confirm(found, traces?.rows ?? [])
   const deletableFiles = foundFiles.files.filter(({ isNeverDeleted }) => !isNeverDeleted)
   const shouldDelete = deletableFiles.length > 0 && (await confirmFileDeletion(deletableFiles))
-  if (hasNothingToRemove && found.hasNoOlderCopies && !completely && !shouldDelete) return found
+  if (hasNothingToRemove && found.areStoreFilesClean && !completely && !shouldDelete) return found
   if (!shouldDelete) for (const file of foundFiles.filesToRemember) await written.add(file)
   for (const path of foundFiles.pathsToForget) await written.remove(path)
   const filesToErase = {

@@ -43,7 +43,7 @@ afterEach(async () => {
 
 async function readSubmissions(): Promise<Submission[]> {
   const paths = { config: folder, data: folder }
-  const options = { chosen: undefined, paths, cwd: folder, clock: systemClock, random: systemRandom }
+  const options = { chosenAddress: undefined, paths, cwd: folder, clock: systemClock, random: systemRandom }
   const store = await openStore(options)
   const submissions = await store.ledger.list({})
   await store.close()

@@ -13,7 +13,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   const openTime = Number(start) + round * Number(everyMs)
   // A busy loop ends closer to the given time than a timer would.
   while (clock.now() < openTime);
-  const store = await openStore({ chosen: `${round}.sqlite`, paths, cwd: folder, clock, random })
+  const store = await openStore({ chosenAddress: `${round}.sqlite`, paths, cwd: folder, clock, random })
   await store.ledger.list({})
   await store.close()
 }

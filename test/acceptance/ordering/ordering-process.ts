@@ -56,7 +56,7 @@ async function order({ folder, baseUrl, email, allowDuplicate = false, killAt }:
   const paths = { config: folder, data: folder }
   let store: Store | undefined
   try {
-    store = await openStore({ chosen: undefined, paths, cwd: folder, clock, random })
+    store = await openStore({ chosenAddress: undefined, paths, cwd: folder, clock, random })
     const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
     const { batches, quota } = store

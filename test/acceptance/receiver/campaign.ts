@@ -80,7 +80,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
     await receiver.ended
   }
   const store = await openStore({
-    chosen: undefined,
+    chosenAddress: undefined,
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
     cwd: folder,
     clock: systemClock,

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 /** Opens a store as a machine with this folder does. */
 export function openMachineStore(url: string, folder: string, clock: Clock = systemClock): Promise<Store> {
   return openStore({
-    chosen: url,
+    chosenAddress: url,
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
     cwd: folder,
     clock,

@@ -29,7 +29,7 @@ const location = join(home.folder, 'data', 'ledger.sqlite')
 
 function openBenchStore(): Promise<Store> {
   return openStore({
-    chosen: undefined,
+    chosenAddress: undefined,
     paths: { config: join(home.folder, 'config'), data: join(home.folder, 'data') },
     cwd: home.folder,
     clock: systemClock,

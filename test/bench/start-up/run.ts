@@ -33,7 +33,7 @@ async function addLargeBatch(): Promise<string> {
   const { folder } = home
   const paths = { config: join(folder, 'config'), data: join(folder, 'data') }
   const store = await openStore({
-    chosen: undefined,
+    chosenAddress: undefined,
     paths,
     cwd: folder,
     clock: systemClock,

@@ -84,7 +84,7 @@ function measureFlushes(folder: string): number {
 
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
 const store = await openStore({
-  chosen: join(folder, 'ledger.sqlite'),
+  chosenAddress: join(folder, 'ledger.sqlite'),
   paths: { config: folder, data: folder },
   cwd: folder,
   clock: systemClock,

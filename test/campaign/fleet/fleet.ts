@@ -299,7 +299,13 @@ async function releaseHeldRows(
 ): Promise<void> {
   const ordered = new Set(requests.map(({ recipient }) => recipient.email))
   const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  const store = await openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+  const store = await openStore({
+    chosenAddress: url,
+    paths,
+    cwd: folder,
+    clock: systemClock,
+    random: systemRandom,
+  })
   const releases: string[][] = []
   try {
     for (const { id } of await store.batches.list()) {
@@ -327,7 +333,13 @@ async function countOrders(
   { folder, url }: { folder: string; url: string },
 ): Promise<Pick<FleetTally, 'orders' | 'twice' | 'lost' | 'unknown'>> {
   const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  const store = await openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+  const store = await openStore({
+    chosenAddress: url,
+    paths,
+    cwd: folder,
+    clock: systemClock,
+    random: systemRandom,
+  })
   try {
     const rows = await store.ledger.list({})
     const orderCounts = new Map<string, number>()

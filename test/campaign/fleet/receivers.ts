@@ -25,7 +25,7 @@ export interface ReceiversTally {
   repeated: number
   /** Events in the database that a client which polls for new events did not get. */
   skipped: number
-  /** Events forwarded a second time, less those that were in flight when a receiver was killed. */
+  /** Events forwarded a second time, less the maximum number that kills can cause: `maxInFlight` for each. */
   forwardedAgain: number
   /** Events forwarded after a later event of the same request. */
   outOfOrder: number
@@ -148,7 +148,7 @@ export async function runReceivers(
 
 function openCampaignStore(url: string, folder: string): Promise<Store> {
   const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  return openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+  return openStore({ chosenAddress: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
 }
 
 /**

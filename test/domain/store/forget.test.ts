@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { containsPersonName, olderCopiesError } from '../../../src/domain/store/erasure.ts'
+import { containsPersonName, uncleanStoreFilesError } from '../../../src/domain/store/erasure.ts'
 
 const priya = { firstName: 'Priya', lastName: 'Nåir Singh', email: 'p.nair@example.com' }
 
@@ -22,12 +22,12 @@ test('names of two letters and empty names are never found in a file name', () =
 })
 
 test('the error of an incomplete purge says what may remain and who can remove it', () => {
-  expect(olderCopiesError('/d/s', { isLeftTo: 'another process' })).toMatchObject({
+  expect(uncleanStoreFilesError('/d/s', { isLeftTo: 'another process' })).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('another process uses it') as string,
     rerunLabel: 'Once the other process has ended, run',
   })
-  expect(olderCopiesError('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
+  expect(uncleanStoreFilesError('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
     message: expect.stringContaining('only the owner of its tables') as string,
     rerunLabel: expect.stringContaining('VACUUM') as string,
   })

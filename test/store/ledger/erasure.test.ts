@@ -22,7 +22,7 @@ import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.
 const withMethods = (engine: Engine, changes: Partial<Engine>): Engine => ({
   location: engine.location,
   session: () => engine.session(),
-  isShared: engine.isShared,
+  allowsSeveralRunners: engine.allowsSeveralRunners,
   run: (work) => engine.run(work),
   transaction: (work, lock) => engine.transaction(work, lock),
   snapshot: (work) => engine.snapshot(work),

@@ -61,7 +61,7 @@ describe('a store that another account prepared', () => {
 describe('the location of the store', () => {
   const paths = { config: '/c', data: '/d' }
   const resolveLocation = (chosen: string | undefined): string =>
-    storeLocation({ chosen, paths, cwd: '/here' })
+    storeLocation({ chosenAddress: chosen, paths, cwd: '/here' })
 
   test.each([
     [undefined, '/d/ledger.sqlite'],
@@ -84,7 +84,11 @@ describe('the location of the store', () => {
 
   test('the path of a certificate is relative to the working directory', () => {
     const chosen = 'postgres://u@db.example.com/db?sslmode=verify-full&sslrootcert=ca.pem'
-    const found = resolveStoreAddress({ chosen, paths: { config: '/c', data: '/d' }, cwd: '/work' })
+    const found = resolveStoreAddress({
+      chosenAddress: chosen,
+      paths: { config: '/c', data: '/d' },
+      cwd: '/work',
+    })
     expect(found).toMatchObject({ kind: 'postgres', server: { rootCertificate: '/work/ca.pem' } })
   })
 
@@ -171,7 +175,7 @@ describe('permissions', () => {
       process.umask(0)
       const cwd = ${JSON.stringify(setup.folder)}
       const paths = { config: cwd + '/config', data: cwd + '/a/b/data' }
-      const { ledger } = await openStore({ chosen: undefined, paths, cwd, clock, random })
+      const { ledger } = await openStore({ chosenAddress: undefined, paths, cwd, clock, random })
       await ledger.acquire({ id: 'held', kind: 'single' })
       await ledger.recordStatus('http://127.0.0.1:4010', 'none', 'RECEIVED', 1)
       process.kill(process.pid, 'SIGKILL')`

@@ -97,7 +97,7 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
       { email: 'person2@example.com' },
       { dryRun: false, completely: false },
     )
-    expect(purged).toMatchObject({ rows: 1, kept: 0, hasNoOlderCopies: true })
+    expect(purged).toMatchObject({ rows: 1, kept: 0, areStoreFilesClean: true })
     expect((await store.batches.find(batch.id))?.path).toBeUndefined()
     expect(await store.batches.countRows(batch.id)).toMatchObject({ cancelled: 1, pending: 1 })
   })

@@ -23,7 +23,7 @@ export interface Scratch {
   open(chosen?: string): Promise<Ledger>
   messages: string[]
   /** The options that stores are opened with. */
-  options: Omit<StoreOptions, 'chosen'>
+  options: Omit<StoreOptions, 'chosenAddress'>
   /** Closes all opened stores and removes the folder. */
   end(): Promise<void>
 }
@@ -51,7 +51,7 @@ export function scratch(lockWaitMs = 50, backend: Backend = 'SQLite'): Scratch {
     options,
     open: async (chosen) => (await setup.store(chosen)).ledger,
     async store(chosen) {
-      const store = await openStore({ ...options, chosen: chosen ?? (await sharedUrl) })
+      const store = await openStore({ ...options, chosenAddress: chosen ?? (await sharedUrl) })
       openedStores.push(store)
       return store
     },

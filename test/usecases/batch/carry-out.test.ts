@@ -170,7 +170,7 @@ describe('one runner per batch', () => {
     const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    Object.defineProperty(store.batches, 'isShared', { value: true })
+    Object.defineProperty(store.batches, 'allowsSeveralRunners', { value: true })
     const { states } = await runBatch(
       { creates: [answer201(createId(2))], ledger: { recover: () => Promise.resolve([]) } },
       { maxOrders: 1 },

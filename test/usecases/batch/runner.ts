@@ -38,7 +38,7 @@ export function memoryStore(): Promise<Store> {
   const folder = '/nowhere'
   const paths = { config: folder, data: folder }
   return openStore({
-    chosen: ':memory:',
+    chosenAddress: ':memory:',
     paths,
     cwd: folder,
     clock: systemClock,

@@ -528,7 +528,7 @@ async function sendTogether<T>(
 export function postgresEngine(database: Database): Engine {
   return {
     location: database.location,
-    isShared: true,
+    allowsSeveralRunners: true,
     session: () => String(database.connectionNumber),
     run: (work) => runOn(database, work),
     transaction: (work, lock) => database.transaction((sql) => runOn(sql, work()), lock && lockQuery(lock)),

@@ -293,7 +293,7 @@ export function sqliteEngine(database: Database): Engine {
   const file = fileAt(location)
   return {
     location,
-    isShared: false,
+    allowsSeveralRunners: false,
     /** Returns the device and inode of the open file. Throws an IoError if another file is at the path now. */
     session() {
       if (fileAt(location) === file) return file

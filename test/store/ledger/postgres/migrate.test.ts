@@ -47,7 +47,7 @@ test('several processes create the store at once: one creates it, and all succee
 test('a store that is created in place of a dropped one has the same fingerprint key', async () => {
   const url = await emptyDatabase()
   const createAndReadKey = async () => {
-    await migrateStore({ ...setup.options, chosen: url })
+    await migrateStore({ ...setup.options, chosenAddress: url })
     return queryDatabase(
       url,
       `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`,
@@ -104,7 +104,7 @@ test('a database with a store from before 1.0.0 is refused in one line and not c
     hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
   }
   expect(await readRefusal(url)).toMatchObject(refusal)
-  await expect(migrateStore({ ...setup.options, chosen: url })).rejects.toMatchObject(refusal)
+  await expect(migrateStore({ ...setup.options, chosenAddress: url })).rejects.toMatchObject(refusal)
   expect(
     await queryDatabase(
       url,

@@ -337,7 +337,11 @@ test('a log in memory is refused, because it ends with its container or at a res
   const folder = mkdtempSync('/dev/shm/refcheck-log-')
   try {
     const { options } = machineA
-    const store = await openStore({ ...options, paths: { ...options.paths, config: folder }, chosen: url })
+    const store = await openStore({
+      ...options,
+      paths: { ...options.paths, config: folder },
+      chosenAddress: url,
+    })
     await expect(beginOrder(store, 'ann@example.com')).rejects.toMatchObject({
       code: 'io',
       message: expect.stringMatching(/ ends with its container or at a restart$/) as string,

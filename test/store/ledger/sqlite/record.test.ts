@@ -146,7 +146,7 @@ test('an e-mail that is declared as shared holds no row of its file, neither whe
 })
 
 test('runners cannot share a batch of a store in a file', async () => {
-  expect(store.batches.isShared).toBe(false)
+  expect(store.batches.allowsSeveralRunners).toBe(false)
 })
 
 test('a store in memory refuses a single order for a service on another machine', async () => {
