@@ -22,7 +22,7 @@ async function readTable({ folder }: Session, file: string): Promise<string[][]>
   return (await collect(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))
 }
 
-test('results of a workbook do not contain the hidden rows that were left out, and running the results file orders nobody again', async () => {
+test('results of a workbook do not contain the hidden rows that were left out, and running the results file orders no person again', async () => {
   const here = await session()
   here.write(
     'people.xlsx',
