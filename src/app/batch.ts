@@ -196,7 +196,7 @@ export async function endedView(
   if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined, failed)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`, failed)
-  const { failedRequestsCommand } = await import('../output/views/requests.ts')
+  const { failedRequestsCommand } = await import('../output/views/attention.ts')
   if (failed.length > 0) return batchResultView(status, text, failedRequestsCommand(failed), failed)
   // No report is ready seconds after the order.
   if (result.orderedInThisRun > 0)

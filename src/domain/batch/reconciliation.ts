@@ -5,7 +5,6 @@ import type { RowId, Submission } from '../submission/submission.ts'
 import { formatCount, personName, personWithEmail } from '../wording/text.ts'
 import { localClock, localTime } from '../wording/time.ts'
 import { personKey, isSamePerson } from '../submission/identity.ts'
-import { similarity } from '../submission/similarity.ts'
 import { formatRow, type BatchRow } from './batch.ts'
 
 /** The result of a search for evidence about rows with an unknown outcome. */
@@ -183,22 +182,8 @@ export function differencesToConfirm(
   return differs
 }
 
-/**
- * Throws InvalidInputError unless a request is for the package of a row, and for a person for whom the row counts as
- * the same or as similar: only then is the row, and any later row of the person, compared with the request.
- */
-export function requireRequestOfRow(
-  row: Pick<BatchRow, 'recipient' | 'packageId' | 'row' | 'line'>,
-  request: RequestResource,
-): void {
-  const found = row.recipient && similarity(row.recipient, request.recipient)
-  if (found?.kind !== 'same' && found?.kind !== 'similar')
-    throw otherOrderError(request, row, 'for somebody else')
-  if (request.package_id !== row.packageId)
-    throw otherOrderError(request, row, `of package ${request.package_id}`)
-}
-
-function otherOrderError(
+/** Returns the error for a request that is not the order of a row. `description`: what it is instead. */
+export function otherOrderError(
   { request_id }: RequestResource,
   row: Parameters<typeof formatRow>[0],
   description: string,

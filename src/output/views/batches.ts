@@ -16,13 +16,12 @@ import { sanitize } from '../../host/text.ts'
 import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapLines } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
-import { failedText, orderAgainLines } from './requests.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
 import type { BatchResult, FailedPerson } from '../../domain/batch/verdict.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
-import { attentionLines } from './attention.ts'
+import { attentionLines, failedText, orderAgainLines } from './attention.ts'
 
 /** The states of rows, in the order in which counts list them. */
 const states = [

@@ -6,11 +6,10 @@ import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { listedTime, localTime } from '../../domain/wording/time.ts'
-import { cutName, formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
-import type { BatchResult, FailedPerson, FailedStatus } from '../../domain/batch/verdict.ts'
-import { shellWord } from '../../domain/wording/pasted-command.ts'
+import { formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
+import { orderAgainCommand } from './attention.ts'
 import { statusStyle, styled, type Terminal, styledStatus } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
@@ -123,22 +122,6 @@ function nextStep(
     : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
   const hasReport = rows.some(({ report }) => report === 'ready')
   return failedStatuses.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
-}
-
-/** The values that identify a person. */
-type PersonValues = Readonly<Record<'first_name' | 'last_name' | 'email' | 'phone', string>>
-
-/** Returns the command that orders a person again. */
-const orderAgainCommand = (packageId: number, recipient: PersonValues): string =>
-  `refcheck request create --package ${packageId}${personFlags(recipient)} --allow-duplicate`
-
-/** Returns the flags for ordering the same person again, without values that cannot be pasted as they are shown. */
-function personFlags(recipient: PersonValues): string {
-  return (['first_name', 'last_name', 'email', 'phone'] as const)
-    .map((name) => [name, recipient[name]] as const)
-    .filter(([, value]) => !value.startsWith('-') && cutName(value) === value && sanitize(value) === value)
-    .map(([name, value]) => ` --${name.replace('_', '-')} ${shellWord(value)}`)
-    .join('')
 }
 
 /** Returns the id of the package, and its name if it is known. */
@@ -342,51 +325,4 @@ function missingText({ requestId, person, error }: MissingReport): string {
 function shortestPath(path: string, cwd: string): string {
   const relativePath = relative(cwd, path)
   return relativePath.startsWith('..') || relativePath.length >= path.length ? path : relativePath
-}
-
-/** The number of people without a result whom the output of a run names. */
-const maxFailedNamed = 3
-
-/** Returns the commands that order people again, if they are few. */
-export const orderAgainLines = (failed: readonly FailedPerson[]): string[] =>
-  failed.length > maxFailedNamed ? [] : failed.flatMap(orderAgainLine)
-
-/** Returns no line for a person who was ordered again already, or whose data is not known. */
-function orderAgainLine({ rowText, packageId, recipient, isOrderedAgain }: FailedPerson): string[] {
-  return isOrderedAgain || packageId === undefined || recipient === undefined
-    ? []
-    : [`To order ${sanitize(rowText)} again: ${orderAgainCommand(packageId, recipient)}`]
-}
-
-/** Returns the command that shows why the requests of people ended without a result. */
-export function failedRequestsCommand(failed: readonly FailedPerson[]): string {
-  const statuses = new Set(failed.map(({ status }) => status))
-  return failed.length <= maxFailedNamed
-    ? `refcheck request get ${failed.map(({ requestId }) => requestId).join(' ')}`
-    : `refcheck request list${statuses.size === 1 ? ` --status ${[...statuses].join('')}` : ''}`
-}
-
-/**
- * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
- * `people` are not known, they are counted.
- */
-export function failedText(
-  failedByStatus: BatchResult['earlierOrders']['failedByStatus'],
-  people: readonly FailedPerson[],
-): string {
-  const describe = (status: FailedStatus, one: string, several: string): string => {
-    const count = failedByStatus[status] ?? 0
-    if (count === 0) return ''
-    const names = people
-      .filter((person) => person.status === status)
-      .slice(0, maxFailedNamed)
-      .map(({ rowText }) => sanitize(rowText))
-    const more = count > names.length ? ` and ${count - names.length} more` : ''
-    const who = names.length === 0 ? String(count) : `${names.join(', ')}${more}`
-    return count === 1 ? `; the request of ${who} ${one}` : `; the requests of ${who} ${several}`
-  }
-  return (
-    describe('CANCELLED', 'was CANCELLED', 'were CANCELLED') +
-    describe('ERROR', 'ended in ERROR', 'ended in ERROR')
-  )
 }

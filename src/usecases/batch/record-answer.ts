@@ -5,17 +5,18 @@ import {
   requireSendable,
   requireUnsettled,
   differencesToConfirm,
-  requireRequestOfRow,
+  otherOrderError,
 } from '../../domain/batch/reconciliation.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import { acceptedByEvidence, changedElsewhereError } from '../../domain/submission/outcome.ts'
-import { uuid } from '../../contract/request.ts'
+import { type RequestResource, uuid } from '../../contract/request.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { findRowsOfRequest } from '../request/read-requests.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
+import { similarity } from '../../domain/submission/similarity.ts'
 import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
 import { type OrderServices, readClockDifferenceMs } from '../request/send.ts'
@@ -184,6 +185,21 @@ export function requestIdProblem(text: string): string | undefined {
 
 /** The services that recording a request of the provider for a held row uses. */
 export interface RecordRequestServices extends DecisionServices, Pick<Services, 'unmatched'> {}
+
+/**
+ * Throws InvalidInputError unless a request is for the package of a row, and for a person for whom the row counts as
+ * the same or as similar: only then is the row, and any later row of the person, compared with the request.
+ */
+function requireRequestOfRow(
+  row: Pick<BatchRow, 'recipient' | 'packageId' | 'row' | 'line'>,
+  request: RequestResource,
+): void {
+  const found = row.recipient && similarity(row.recipient, request.recipient)
+  if (found?.kind !== 'same' && found?.kind !== 'similar')
+    throw otherOrderError(request, row, 'for somebody else')
+  if (request.package_id !== row.packageId)
+    throw otherOrderError(request, row, `of package ${request.package_id}`)
+}
 
 /**
  * Records a request that the provider has for a held row, and that this store lost or did not order, so that later
