@@ -11,6 +11,8 @@ interface PlantedReceiver {
   byAnswers: readonly string[]
   /** Cases that fail in addition with --stored-url and --restart. */
   byStored: readonly string[]
+  /** Cases that fail or pass with --restart, depending on the event at which the receiver is killed. */
+  byChance?: readonly string[]
 }
 
 const forgedSignatures = [
@@ -45,7 +47,8 @@ export const plantedReceivers: readonly PlantedReceiver[] = [
     byAnswers: [],
     byStored: ['stored-each-status', 'stored-in-order', 'stored-all'],
   },
-  { fault: 'out-of-order', byAnswers: [], byStored: ['stored-in-order', 'stored-restart'] },
+  // It loses an event if it is killed between the two events of a pair.
+  { fault: 'out-of-order', byAnswers: [], byStored: ['stored-in-order'], byChance: ['stored-restart'] },
   {
     fault: 're-serialised',
     byAnswers: [
