@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 
 import { type FieldProblem, type RefcheckError, UsageError } from '../errors/kinds.ts'
+import { capitalize } from '../domain/wording/text.ts'
 import { sanitize } from '../host/text.ts'
 import { wrapLines, styled, type Terminal, type Sink } from './terminal.ts'
 import { addFormulaMarks } from '../domain/sheet/formula.ts'
@@ -71,8 +72,6 @@ function errorLines(error: RefcheckError): string[] {
 function severalProblems({ problems = [] }: RefcheckError): readonly FieldProblem[] | undefined {
   return problems.length > 1 ? problems : undefined
 }
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The flags that format a list: `--csv --columns a,b --sort col --no-header`. */
 export interface ListFormat {

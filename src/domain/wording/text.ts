@@ -103,3 +103,6 @@ export function findNearestWord(word: string, known: readonly string[]): string 
 function sortedLetters(word: string): string {
   return word.split('').toSorted().join('')
 }
+
+/** Returns a text that begins with a capital letter. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -8,6 +8,7 @@ import {
 } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
+import { capitalize } from '../../domain/wording/text.ts'
 import { heldQuestion } from '../../domain/batch/held-question.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -238,8 +239,7 @@ async function askAndRecordRequest(
     const canAskAgain =
       error instanceof UsageError || error instanceof InvalidInputError || error instanceof NotFoundError
     if (!canAskAgain) throw error
-    const sentence = error.message.charAt(0).toUpperCase() + error.message.slice(1)
-    ports.onQuestion([sentence, ...(error.hint?.split('\n') ?? [])])
+    ports.onQuestion([capitalize(error.message), ...(error.hint?.split('\n') ?? [])])
     return 'refused'
   }
 }

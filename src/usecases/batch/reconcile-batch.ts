@@ -34,7 +34,7 @@ import { updateExternalResults } from './external-results.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { personWithEmail } from '../../domain/wording/text.ts'
+import { capitalize, personWithEmail } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 
 /**
@@ -198,7 +198,7 @@ async function findSendableTime(
 }
 
 const failureLines = ({ message, hint }: RefcheckError): string[] => {
-  const sentence = message.charAt(0).toUpperCase() + message.slice(1)
+  const sentence = capitalize(message)
   return hint === undefined ? [sentence] : [sentence, ...hint.split('\n')]
 }
 

@@ -22,7 +22,7 @@ import {
   ThrottledError,
 } from '../../errors/kinds.ts'
 import { localTime } from '../../domain/wording/time.ts'
-import { personName } from '../../domain/wording/text.ts'
+import { capitalize, personName } from '../../domain/wording/text.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 const nothingOrderedMessage = 'interrupted; nothing was ordered'
@@ -312,6 +312,5 @@ function isSameConflict(one: Conflict, other: Conflict): boolean {
 }
 
 function conflictSentence(conflict: Conflict): string {
-  const text = conflictMessage(conflict)
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  return `${capitalize(conflictMessage(conflict))}.`
 }

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { batchRow } from '../../domain/batch/rows.ts'
+import { SimilarQuestion } from '../../../src/usecases/request/create.ts'
+import { ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { clientError, lostAnswer, order, orderFor, requestId, answer201, unsentAnswer } from './answers.ts'
 import { memoryStore, createRunner } from '../batch/runner.ts'
 import type { RequestBody } from '../../../src/contract/request.ts'
@@ -200,4 +203,26 @@ test('the error of an unknown outcome names its row, and the same order is refus
     done: { thrown: { code: 'duplicate' } },
     sent: [],
   })
+})
+
+test('the question about a similar person is destructive: keys pressed before it is shown do not answer it', async () => {
+  const destructiveFlags: unknown[] = []
+  const prompter = new ScriptedPrompter([{ ask: /Order anyway\?$/, confirm: true }])
+  const confirm = prompter.confirm.bind(prompter)
+  prompter.confirm = (question) => {
+    destructiveFlags.push(question.isDestructive)
+    return confirm(question)
+  }
+  const openServices = (): Promise<never> => Promise.reject(new Error('no service is needed'))
+  const similar = new SimilarQuestion(openServices, prompter, { allowDuplicate: false, allowSimilar: false })
+  const other = { ...batchRow({ attemptedAt: 0 }), packageId: 7 }
+  const conflict = {
+    becomes: 'held',
+    reason: 'similar',
+    shares: ['email'],
+    order: other,
+    moreCount: 0,
+  } as const
+  expect(await similar.isConfirmed({ ...conflict, shares: [...conflict.shares] })).toBe(true)
+  expect(destructiveFlags).toEqual([true])
 })
