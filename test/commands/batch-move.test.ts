@@ -18,6 +18,7 @@ test('if package 102 is replaced after 16 rows, only batch move lets the other r
   expect(await here.type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
     2> Moved 44 rows to package 107.
+    2> The accepted rows keep the package under which they were ordered.
     2> From now on, 102 and 107 count as one package: a person who was ordered under one is not ordered under the other.
     2> Order them with: refcheck batch resume BATCH_1
     batch  BATCH_1
@@ -114,4 +115,79 @@ test('--drop is possible while the batch does not run, and the person cannot be 
   )
   const other = await here.type('batch run other.csv --package 102 --yes')
   expect(other.stderr).toMatch(/Settle that first: refcheck batch reconcile \S+ --row 1\n/)
+})
+
+test('batch move asks before it makes a package count as another one that it did not replace, and later refusals name the move', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
+  const { batch_id } = started.json() as { batch_id: string }
+  await here.type('packages list --quiet')
+  const question = { ask: /Move 1 row\?$/, confirm: false }
+  expect(await here.type(`batch move ${batch_id} --package 103`, { answers: [question] })).toMatchInlineSnapshot(`
+    $ refcheck batch move BATCH_1 --package 103
+    ? 102 Identity check only is ACTIVE; 103 Two references is another package. From now on both count as one: a person who has one is not ordered for the other. Move 1 row? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+  expect(await here.type(`batch move ${batch_id} --package 103`)).toMatchInlineSnapshot(`
+    $ refcheck batch move BATCH_1 --package 103
+    2> Warning: 102 Identity check only is ACTIVE; 103 Two references is another package. From now on both count as one: a person who has one is not ordered for the other.
+    2> Moved 1 row to package 103.
+    2> The accepted rows keep the package under which they were ordered.
+    2> Order it with: refcheck batch resume BATCH_1
+    batch  BATCH_1
+    people.csv, 103 Two references
+
+    1  accepted
+    1  pending
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  const ana = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
+  expect(await here.type(`request create --package 103 ${ana} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 103 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes
+    2> Error: package 102 was already ordered for "a1@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered; 102 counts as 103 since "batch move" of 2026-11-20 12:00 +00:00
+    2> To order 103 as well, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
+    exit 2
+  `)
+  writePeopleFile(here.folder, [...createEmails(1), 'zoe@example.com'], 'one.csv')
+  const one = await here.type('batch run one.csv --package 103 --yes')
+  expect(one).toMatchInlineSnapshot(`
+    $ refcheck batch run one.csv --package 103 --yes
+    2>
+    2> one.csv: 2 rows
+    2>   1 order of 103 Two references
+    2>   1 row ordered before, not sent
+    2>     Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+    2>     102 counts as 103 since "batch move" of 2026-11-20 12:00 +00:00
+    2> Sending takes under a minute
+    2>
+    ✔ All 2 people in one.csv are ordered
+       1 now: Ana Row2
+       1 before, on 2026-11-20 12:00 +00:00
+
+    batch  BATCH_2
+    one.csv, 103 Two references
+
+    1  accepted
+    1  duplicate
+    2  rows
+
+    results  HOME/one.results.csv
+
+    Next: refcheck request wait --batch BATCH_2
+    exit 0
+  `)
+  const listed = (await here.type('batch list --json')).json() as { batch_id: string; name: string }[]
+  const oneId = listed.find(({ name }) => name === 'one.csv')?.batch_id
+  expect(await here.type(`batch rows ${oneId}`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_2
+    ROW  LINE  STATE      EMAIL            OUTCOME
+    1    2     duplicate  a1@example.com   is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00), 102 counts as 103 since "batch move"
+    2    3     accepted   zoe@example.com  REQUEST_2
+    exit 0
+  `)
 })

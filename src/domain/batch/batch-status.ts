@@ -5,6 +5,7 @@ import {
   heldReasonTexts,
   samePersonReason,
   sharedText,
+  storedCountsAsText,
   unmatchedText,
 } from '../submission/duplicate.ts'
 import type { ConflictCounts } from './verdict.ts'
@@ -199,6 +200,14 @@ export const errorInResults = (row: BatchRow): string | null =>
 
 /** Returns the reason why a row is not accepted, as one sentence without advice. */
 function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
+  const text = textOfReason(row, other)
+  const packageText = storedCountsAsText(row)
+  return text === null || packageText === undefined || row.state === 'cancelled'
+    ? text
+    : `${text}, ${packageText}`
+}
+
+function textOfReason(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))

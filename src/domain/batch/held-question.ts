@@ -1,6 +1,6 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { sharedText } from '../submission/duplicate.ts'
+import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
 import { hintsAfterLostAttempts } from './verdict.ts'
 import { localTime } from '../wording/time.ts'
 import { personName, personWithEmail } from '../wording/text.ts'
@@ -40,13 +40,14 @@ export function heldQuestion(
   // The name may not identify the person, so the choice that orders shows the e-mail of the row too.
   const person = held.recipient === undefined ? name : personWithEmail(held.recipient)
   const whenOrdered = matches?.orderedAt === undefined ? 'before' : `on ${localTime(matches.orderedAt)}`
+  const packageText = storedCountsAsText(held)
   const createQuestion = (
     message: string,
     yes: string,
     no: string,
     details: string[] = [],
   ): HeldQuestion => ({
-    details,
+    details: packageText === undefined ? details : [...details, `  ${packageText}`],
     message,
     choices: [
       { value: 'later', label: 'Decide later' },

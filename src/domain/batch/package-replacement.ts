@@ -5,6 +5,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import { readJson } from '../form/json-text.ts'
 import type { Problem } from '../form/problem.ts'
 import { validateBody } from '../form/validate.ts'
+import { packageWithName } from '../submission/confirmation.ts'
 import { formatCount } from '../wording/text.ts'
 import type { Batch } from './batch.ts'
 import { fileCommand } from './file-command.ts'
@@ -40,6 +41,30 @@ export function findSuccessors(packages: readonly Package[]): [unavailable: numb
       const successor = likelySuccessor(unavailable, packages)
       return successor === undefined ? [] : [[unavailable.id, successor.id]]
     })
+}
+
+/**
+ * Returns why a move to another package should be asked about, and its effect; undefined if the service's `packages`
+ * show that the other package replaced the one of the batch.
+ */
+export function unrelatedPackagesText(
+  packages: readonly Package[],
+  packageId: number,
+  newPackageId: number,
+): string | undefined {
+  const [oldPackage, newPackage] = [packageId, newPackageId].map((id) => packages.find((each) => each.id === id))
+  const isReplaced =
+    oldPackage !== undefined &&
+    oldPackage.status !== 'ACTIVE' &&
+    likelySuccessor(oldPackage, packages)?.id === newPackageId
+  if (isReplaced) return undefined
+  const oldText = packageWithName({ id: packageId, name: oldPackage?.name })
+  const newText = packageWithName({ id: newPackageId, name: newPackage?.name })
+  const reason =
+    oldPackage === undefined
+      ? `${oldText} is not available to this user, so nothing shows that ${newText} replaces it.`
+      : `${oldText} is ${oldPackage.status}; ${newText} is another package.`
+  return `${reason} From now on both count as one: a person who has one is not ordered for the other.`
 }
 
 /** Returns a text that is equal for packages with the same checks and survey; undefined if a package has none. */

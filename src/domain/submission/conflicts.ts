@@ -85,6 +85,11 @@ export interface Candidate {
 export interface KnownRelations {
   /** The package itself and all packages that count as the same one after moves. */
   relatedIds: ReadonlySet<number>
+  /**
+   * Returns when a move made another package count as this one, in milliseconds; undefined if several moves together
+   * did.
+   */
+  relatedSince?(packageId: number): number | undefined
   /** Packages that the service no longer has and whose likely successor this package is. */
   predecessors: ReadonlySet<number>
   /** Returns whether the user decided that another service is the same one; undefined without a decision. */
@@ -130,6 +135,11 @@ export interface Conflict {
   order: Submission
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
+  /**
+   * The package of the row, if the order has another one that counts as the same after a move, and since when; undefined
+   * otherwise.
+   */
+  countsAs?: { packageId: number; since: number | undefined } | undefined
   /** The number of further orders that conflict with the row for the same reason. */
   moreCount: number
 }
@@ -179,7 +189,8 @@ function conflictWith(
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  const conflict = compareWith(row, candidate, allowed, relations)
+  const found = compareWith(row, candidate, allowed, relations)
+  const conflict = found && addRelatedPackage(row, found, relations)
   const { externalResult } = candidate
   if (conflict !== undefined && isUnmatched(conflict.order) && isAboutPerson(conflict))
     return { ...conflict, becomes: 'held', reason: 'unmatched_request' }
@@ -187,6 +198,18 @@ function conflictWith(
   return relations.isReleased(candidate.order)
     ? undefined
     : { ...conflict, ...applyExternalResult(externalResult, conflict), externalResult }
+}
+
+/** Adds the package of the row to its conflict with an order of another package that counts as the same. */
+function addRelatedPackage(
+  { packageId }: ComparableRow,
+  conflict: Conflict,
+  { relatedIds, relatedSince }: KnownRelations,
+): Conflict {
+  const orderPackage = conflict.order.packageId
+  return orderPackage === packageId || !relatedIds.has(orderPackage)
+    ? conflict
+    : { ...conflict, countsAs: { packageId, since: relatedSince?.(orderPackage) } }
 }
 
 const isAboutPerson = ({ reason }: Conflict): boolean =>
@@ -403,6 +426,8 @@ export interface PackageRelation {
   packageId: number
   successorId: number
   how: 'moved' | 'likely'
+  /** When the relation was recorded. */
+  since?: number | undefined
 }
 
 /** A user's decision whether two services are the same one. */
@@ -417,7 +442,7 @@ export function relationsOf(
   { service, packageId }: { service: string; packageId: number },
   serviceRelations: readonly ServiceRelation[],
   packageRelations: readonly PackageRelation[],
-): Pick<KnownRelations, 'relatedIds' | 'predecessors' | 'isSameService'> {
+): Omit<KnownRelations, 'isReleased'> {
   const isSameService = (other: string): boolean | undefined =>
     other === service ||
     serviceRelations.find(
@@ -426,16 +451,20 @@ export function relationsOf(
         (each.service === other && each.otherService === service),
     )?.isSame
   const relatedPairs = packageRelations.filter((each) => isSameService(each.service) === true)
+  const moves = relatedPairs.filter(({ how }) => how === 'moved')
   const relatedIds = relatedPackages(
     packageId,
-    relatedPairs.flatMap((each) =>
-      each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [],
-    ),
+    moves.map((each) => [each.packageId, each.successorId] as const),
   )
+  const relatedSince = (other: number): number | undefined =>
+    moves.find(({ packageId: old, successorId }) =>
+      old === packageId ? successorId === other : old === other && successorId === packageId,
+    )?.since
   const likelyRelations = relatedPairs.filter(
     ({ how, successorId }) => how === 'likely' && relatedIds.has(successorId),
   )
-  return { relatedIds, predecessors: new Set(likelyRelations.map((each) => each.packageId)), isSameService }
+  const predecessors = new Set(likelyRelations.map((each) => each.packageId))
+  return { relatedIds, relatedSince, predecessors, isSameService }
 }
 
 /** Returns every package that is related to `packageId` by any chain of pairs, and the package itself. */

@@ -39,12 +39,52 @@ export function conflictInError({ order, reason, shares, externalResult }: Confl
   }
 }
 
+/**
+ * Returns why an order of another package conflicts with a row, as a clause: after a move of a batch, both packages
+ * count as one. `since`: when the batch was moved.
+ */
+export function countsAsText(orderPackage: number, rowPackage: number, since?: number): string {
+  const sinceText = since === undefined ? '' : ` of ${localTime(since)}`
+  return `${orderPackage} counts as ${rowPackage} since "batch move"${sinceText}`
+}
+
+/**
+ * Returns the same clause for a stored row, whose order may have another package; undefined if it has the same one, or
+ * if the text about the reason names that package already. A similar person is also compared with orders of a package
+ * that was replaced without a move.
+ */
+export function storedCountsAsText({
+  packageId,
+  matches,
+  heldFor,
+}: {
+  packageId: number | undefined
+  matches: { packageId: number | undefined } | undefined
+  heldFor: ConflictReason | undefined
+}): string | undefined {
+  const other = matches?.packageId
+  if (packageId === undefined || other === undefined || other === packageId) return undefined
+  if (heldFor === 'replaced_package') return undefined
+  return heldFor === 'similar' || heldFor === 'similar_unknown'
+    ? `${other} counts as ${packageId}`
+    : countsAsText(other, packageId)
+}
+
+/** Returns the clause about a conflict with an order of another package, after a semicolon; '' for the same package. */
+export const relatedPackageText = ({ order, countsAs }: Conflict): string =>
+  countsAs === undefined ? '' : `; ${countsAsText(order.packageId, countsAs.packageId, countsAs.since)}`
+
 /** Returns what a new order conflicts with, as a sentence without its full stop. */
 export function conflictMessage(conflict: Conflict): string {
   return conflictSentences(conflict, conflict.order.baseUrl)[0]
 }
 
 function conflictSentences(conflict: Conflict, baseUrl: string): [message: string, hint: string] {
+  const [message, hint] = sentencesAboutOrder(conflict, baseUrl)
+  return [`${message}${relatedPackageText(conflict)}`, hint]
+}
+
+function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: string, hint: string] {
   const { order, reason, shares } = conflict
   switch (reason) {
     case 'store_forgot':
@@ -53,7 +93,7 @@ function conflictSentences(conflict: Conflict, baseUrl: string): [message: strin
     case 'ended_in_error':
     case 'results_open':
     case 'results_unclear':
-      return sameSentences(order)
+      return sameSentences(conflict)
     case 'unmatched_request':
       return unmatchedSentences(conflict)
     case 'similar':
@@ -79,7 +119,7 @@ function conflictSentences(conflict: Conflict, baseUrl: string): [message: strin
   }
 }
 
-function sameSentences(order: Submission): [message: string, hint: string] {
+function sameSentences({ order, countsAs }: Conflict): [message: string, hint: string] {
   const packageText = `package ${order.packageId}`
   const personText = order.recipient === undefined ? 'this person' : `"${order.recipient.email}"`
   const orderTime = localTime(order.attemptedAt ?? order.addedAt)
@@ -90,9 +130,10 @@ function sameSentences(order: Submission): [message: string, hint: string] {
     const readText = isFromCreate ? 'when it was ordered' : `on ${readAt}`
     const statusText =
       order.requestStatus === undefined ? '' : `, last seen ${order.requestStatus} ${readText}`
+    const againText = countsAs === undefined ? 'it once more' : `${countsAs.packageId} as well`
     return [
       `${packageText} was already ordered for ${personText}: request ${order.requestId}, on ${orderTime}${statusText}`,
-      `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${order.requestId}`,
+      `To order ${againText}, add --allow-duplicate. Show the request with: refcheck request get ${order.requestId}`,
     ]
   }
   if (order.state === 'pending') {
@@ -114,10 +155,11 @@ function sameSentences(order: Submission): [message: string, hint: string] {
 }
 
 /** Returns a sentence about the earlier order of the same person, for the question whether to order again. */
-export function repeatedOrderText({ order }: Conflict, person: Recipient): string {
+export function repeatedOrderText(conflict: Conflict, person: Recipient): string {
+  const { order } = conflict
   const status = order.requestStatus === undefined ? '' : `, last read ${order.requestStatus}`
   const orderTime = localTime(order.attemptedAt ?? order.addedAt)
-  return `${personName(person)} was already ordered on ${orderTime} (package ${order.packageId}${status}).`
+  return `${personName(person)} was already ordered on ${orderTime} (package ${order.packageId}${status}${relatedPackageText(conflict)}).`
 }
 
 function unmatchedSentences({ order, shares }: Conflict): [message: string, hint: string] {
@@ -151,9 +193,11 @@ export function personOf({ recipient, reason }: Pick<Submission, 'recipient' | '
 }
 
 /** Returns what a row conflicts with and why, as one clause. */
-export function conflictText({ order, reason, shares, externalResult }: Conflict): string {
-  if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
-  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonTexts[reason]}`
+export function conflictText(conflict: Conflict): string {
+  const { order, reason, shares, externalResult } = conflict
+  const packageText = relatedPackageText(conflict)
+  if (reason === 'unmatched_request') return `${unmatchedText(order.requestId, shares)}${packageText}`
+  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonTexts[reason]}${packageText}`
 }
 
 /** Returns the shared values as text, such as `e-mail and phone`. */

@@ -13,7 +13,7 @@ import type { RowChange, RowProblem, UnlikelyValue } from '../../domain/batch/ro
 import { formatAnswer } from '../../domain/form/fields.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
-import { heldReasonTexts, personOf, sharedText, conflictText } from '../../domain/submission/duplicate.ts'
+import { heldReasonTexts, personOf, sharedText, conflictText, countsAsText, relatedPackageText } from '../../domain/submission/duplicate.ts'
 import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
@@ -340,7 +340,16 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
       const who = person === undefined ? where : `${personName(person)} (${where})`
       return `${who}: ${earlierOrderText(conflict)}`
     }),
+    ...relatedPackageLines(matches),
   ]
+}
+
+/** Returns one line for each package that counts as that of the rows since a move. */
+function relatedPackageLines(matches: Plan['matches']): string[] {
+  const texts = matches.flatMap(({ conflict: { order, countsAs } }) =>
+    countsAs === undefined ? [] : countsAsText(order.packageId, countsAs.packageId, countsAs.since),
+  )
+  return [...new Set(texts)].map((text) => `    ${text}`)
 }
 
 /** Returns one line for each of the first `max` items, and the count of the others. */
@@ -403,10 +412,10 @@ function heldLines(held: Plan['held']): string[] {
   if (held.length === 0) return []
   const groups = Map.groupBy(held, ({ person, conflict }) =>
     conflict.reason === 'similar'
-      ? `the same ${sharedText(conflict.shares)} as ${similarPerson(person, conflict)}`
+      ? `the same ${sharedText(conflict.shares)} as ${similarPerson(person, conflict)}${relatedPackageText(conflict)}`
       : conflict.reason === 'unmatched_request'
         ? conflictText(conflict)
-        : heldReasonTexts[conflict.reason],
+        : `${heldReasonTexts[conflict.reason]}${relatedPackageText(conflict)}`,
   )
   const lines = [...groups].slice(0, maxListed).map(([heading, rows]) => {
     const people = rows

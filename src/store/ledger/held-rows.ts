@@ -1,6 +1,6 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import { type ConflictCounts, type ConflictGroup, countConflictGroups } from '../../domain/batch/verdict.ts'
-import { type Release, type ConflictReason, releasedConflicts } from '../../domain/submission/conflicts.ts'
+import { type Release, type ConflictReason, type KnownRelations, relationsOf, releasedConflicts } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
@@ -18,6 +18,8 @@ type WaitingRow = Pick<SelectedRow, 'row' | 'heldFor' | 'matchesBatch' | 'matche
 }
 
 type RowWithResults = Pick<SelectedRow, 'row' | 'state' | 'externalResults'>
+
+type PackageRelations = Pick<KnownRelations, 'relatedIds' | 'predecessors'>
 
 /** A row that a change of the batch's package can move. */
 export type MovableRow = Pick<Submission, 'row' | 'state' | 'packageId' | 'recipient'> & { body: Uint8Array }
@@ -149,6 +151,13 @@ export class HeldRows extends StorePart {
       }
       return result
     })
+  }
+
+  /** Reads the packages that count as one with a package of a service, and those that it probably replaced. */
+  async readPackageRelations(baseUrl: string, packageId: number): Promise<PackageRelations> {
+    const matching = new Matching(this.key)
+    const { services, packages } = await this.engine.run(matching.readRelations())
+    return relationsOf({ service: serviceOf(baseUrl), packageId }, services, packages)
   }
 
   /** Reads the rows that can be moved to another package: pending, held, duplicate and rejected rows. */

@@ -10,13 +10,15 @@ import { releasableReasons, type ConflictReason, type Release } from '../../doma
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import { capitalize } from '../../domain/wording/text.ts'
 import { heldQuestion } from '../../domain/batch/held-question.ts'
+import type { Package } from '../../contract/package.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, findConflictingRow, findBatch, findRow } from './read-batch.ts'
-import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
+import { bodyForPackage, moveError, unrelatedPackagesText, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { readLinesOfRows } from './results-file.ts'
 import { recordProvidersRequest, requestIdProblem, type RecordRequestServices } from './record-answer.ts'
@@ -301,16 +303,20 @@ export async function cancelBatch(
   })
 }
 
+export interface MoveServices extends BatchServices, SchemaServices {
+  /**
+   * Called with a sentence about the effect before rows are moved to a package that did not replace the one of the
+   * batch. Throws if the user declines. Without it, the rows are moved.
+   */
+  onUnrelatedPackage?: (effect: string, rowCount: number) => Promise<void>
+}
+
 /**
  * Moves the rows that were not sent to the package that replaced the batch's package. Every row is checked against
  * the new schema first; if one is invalid, nothing is moved. Conflict detection then treats the two packages as one.
  * Returns the number of moved rows.
  */
-export async function moveBatch(
-  ports: BatchServices & SchemaServices,
-  batch: Batch,
-  packageId: number,
-): Promise<number> {
+export async function moveBatch(ports: MoveServices, batch: Batch, packageId: number): Promise<number> {
   const { batches, heldRows, clock, api } = ports
   if (serviceOf(batch.baseUrl) !== serviceOf(api.baseUrl)) {
     throw new UsageError(
@@ -330,22 +336,20 @@ export async function moveBatch(
       hint: 'Nothing was moved.',
     })
   }
-  await requireActive(ports, packageId)
+  const packages = await api.listPackages(undefined, ports.signal)
+  requireActive(packages, packageId)
   const schema = await loadSchema(packageId, { ...ports, refresh: true })
+  const { relatedIds } = await heldRows.readPackageRelations(batch.baseUrl, batch.packageId)
+  const effect = relatedIds.has(packageId)
+    ? undefined
+    : unrelatedPackagesText(packages, batch.packageId, packageId)
+  if (effect !== undefined) {
+    // The rows are read again after the answer, because another process may change the batch meanwhile.
+    const { length } = await readRowsForPackage(heldRows, batch, schema)
+    await ports.onUnrelatedPackage?.(effect, length)
+  }
   return withLease(batches, batch, async () => {
-    const rows: MovableRow[] = []
-    const invalid: InvalidRow[] = []
-    for (const row of await heldRows.readMovable(batch.id)) {
-      const { body, problems } = bodyForPackage(row.body, schema)
-      if (body === undefined) invalid.push({ row: row.row, problems })
-      else rows.push({ ...row, body })
-    }
-    const error = moveError(batch, packageId, invalid)
-    if (error !== undefined) throw error
-    // Without rows, the store would treat the two packages as one for all orders, and no row would state the reason.
-    if (rows.length === 0) {
-      throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
-    }
+    const rows = await readRowsForPackage(heldRows, batch, schema)
     const movedCount = await heldRows.moveRows(batch.id, packageId, rows, clock.now())
     // The batch was halted because the package was gone.
     await batches.recordHalt(batch.id, undefined)
@@ -353,8 +357,30 @@ export async function moveBatch(
   })
 }
 
-async function requireActive({ api, signal }: SchemaServices, packageId: number): Promise<void> {
-  const pack = (await api.listPackages({ id: packageId }, signal)).find(({ id }) => id === packageId)
+/** Reads the rows that can be moved, with their bodies for another package. Throws if there is none, or if one is invalid. */
+async function readRowsForPackage(
+  heldRows: Pick<BatchServices['heldRows'], 'readMovable'>,
+  batch: Batch,
+  schema: PackageSchema,
+): Promise<MovableRow[]> {
+  const rows: MovableRow[] = []
+  const invalid: InvalidRow[] = []
+  for (const row of await heldRows.readMovable(batch.id)) {
+    const { body, problems } = bodyForPackage(row.body, schema)
+    if (body === undefined) invalid.push({ row: row.row, problems })
+    else rows.push({ ...row, body })
+  }
+  const error = moveError(batch, schema.id, invalid)
+  if (error !== undefined) throw error
+  // Without rows, the store would treat the two packages as one for all orders, and no row would state the reason.
+  if (rows.length === 0) {
+    throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
+  }
+  return rows
+}
+
+function requireActive(packages: readonly Package[], packageId: number): void {
+  const pack = packages.find(({ id }) => id === packageId)
   if (pack?.status === 'ACTIVE') return
   const details = {
     field: 'package_id',
