@@ -41,9 +41,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
     app.reporter.note(
       [
         `Moved ${formatCount(movedCount, 'row')} to package ${flags.package}.`,
-        ...(accepted > 0
-          ? ['The accepted rows keep the package under which they were ordered.']
-          : []),
+        ...(accepted > 0 ? ['The accepted rows keep the package under which they were ordered.'] : []),
         ...(isEffectKnown
           ? []
           : [
@@ -51,7 +49,9 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
             ]),
         ...(rejected > 0 ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`] : []),
         ...(held > 0 ? [`Decide about the held rows: refcheck batch release ${batch.id}`] : []),
-        ...(pending > 0 ? [`Order ${pending === 1 ? 'it' : 'them'} with: refcheck batch resume ${batch.id}`] : []),
+        ...(pending > 0
+          ? [`Order ${pending === 1 ? 'it' : 'them'} with: refcheck batch resume ${batch.id}`]
+          : []),
       ].join('\n'),
     )
     this.answer(batchStatusView(await statusWithPackage(this.app, movedBatch)))

@@ -207,7 +207,10 @@ function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 're
     : `${text}, ${packageText}`
 }
 
-function textOfReason(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
+function textOfReason(
+  row: BatchRow,
+  other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>,
+): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))

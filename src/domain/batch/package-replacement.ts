@@ -52,7 +52,9 @@ export function unrelatedPackagesText(
   packageId: number,
   newPackageId: number,
 ): string | undefined {
-  const [oldPackage, newPackage] = [packageId, newPackageId].map((id) => packages.find((each) => each.id === id))
+  const [oldPackage, newPackage] = [packageId, newPackageId].map((id) =>
+    packages.find((each) => each.id === id),
+  )
   const isReplaced =
     oldPackage !== undefined &&
     oldPackage.status !== 'ACTIVE' &&

@@ -13,7 +13,14 @@ import type { RowChange, RowProblem, UnlikelyValue } from '../../domain/batch/ro
 import { formatAnswer } from '../../domain/form/fields.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
-import { heldReasonTexts, personOf, sharedText, conflictText, countsAsText, relatedPackageText } from '../../domain/submission/duplicate.ts'
+import {
+  heldReasonTexts,
+  personOf,
+  sharedText,
+  conflictText,
+  countsAsText,
+  relatedPackageText,
+} from '../../domain/submission/duplicate.ts'
 import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'

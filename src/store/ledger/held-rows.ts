@@ -1,6 +1,12 @@
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import { type ConflictCounts, type ConflictGroup, countConflictGroups } from '../../domain/batch/verdict.ts'
-import { type Release, type ConflictReason, type KnownRelations, relationsOf, releasedConflicts } from '../../domain/submission/conflicts.ts'
+import {
+  type Release,
+  type ConflictReason,
+  type KnownRelations,
+  relationsOf,
+  releasedConflicts,
+} from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { waitingStates } from '../../domain/submission/states.ts'

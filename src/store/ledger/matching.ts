@@ -257,7 +257,8 @@ WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL
     AND coalesce(s.held_for, 'recent') = 'recent')
 GROUP BY 1, 2, 3, 4`
 
-export const selectPackageRelations = 'SELECT service, package_id, successor_id, how, since FROM joined_packages'
+export const selectPackageRelations =
+  'SELECT service, package_id, successor_id, how, since FROM joined_packages'
 
 /** `same` is 1 if a user confirmed that the two URLs are one service, and 0 if they are two. */
 const selectServiceRelations = 'SELECT one, other, same FROM joined_services'

@@ -18,7 +18,12 @@ import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, findConflictingRow, findBatch, findRow } from './read-batch.ts'
-import { bodyForPackage, moveError, unrelatedPackagesText, type InvalidRow } from '../../domain/batch/package-replacement.ts'
+import {
+  bodyForPackage,
+  moveError,
+  unrelatedPackagesText,
+  type InvalidRow,
+} from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { readLinesOfRows } from './results-file.ts'
 import { recordProvidersRequest, requestIdProblem, type RecordRequestServices } from './record-answer.ts'
