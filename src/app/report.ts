@@ -152,7 +152,7 @@ async function openFolder(
 /** Returns warnings about other users who may write to a folder of reports, or exchange it for another one. */
 function folderWarnings(
   path: string,
-  { openToWriters: isOpenTo, openFolderAbove: openAbove }: ReportFolder,
+  { openToWriters: isOpenTo, exchangeableFolderAbove: openAbove }: ReportFolder,
 ): string[] {
   const texts: string[] = []
   if (isOpenTo === 'its owner')

@@ -290,6 +290,6 @@ async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
   return {
     rows: { pending: sum('pending'), unknown: sum('unknown'), held: sum('held') },
     lagSeconds: oldest === undefined ? 0 : Math.max(0, (app.context.clock.now() - oldest) / 1000),
-    isClosed: (await store.rollbacks.closing()) !== undefined,
+    isClosed: (await store.rollbacks.readClosing()) !== undefined,
   }
 }

@@ -68,8 +68,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     title: 'a row is compared before the transaction that takes it to sending, PostgreSQL',
     edits: [
       ...editsOf(`${ledger}/ledger.ts`, [
-        'await this.rollbacks.ready()\n    const claims = this.#claims',
-        'await this.rollbacks.ready()\n    const claims = this.#claims\n    claims.before = await this.engine.transaction(() => claims.compare(from))',
+        'await this.rollbacks.ensureCompared()\n    const claims = this.#claims',
+        'await this.rollbacks.ensureCompared()\n    const claims = this.#claims\n    claims.before = await this.engine.transaction(() => claims.compare(from))',
       ]),
       ...editsOf(
         `${ledger}/claim.ts`,

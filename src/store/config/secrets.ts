@@ -71,7 +71,7 @@ class StoredSecrets implements Secrets {
   readonly path: string
   readonly #options: SecretsOptions
   #keychain: Promise<Keychain | undefined> | undefined
-  #canUse: Promise<boolean> | undefined
+  #isKeychainUsable: Promise<boolean> | undefined
 
   constructor(options: SecretsOptions) {
     this.#options = options
@@ -107,10 +107,10 @@ class StoredSecrets implements Secrets {
     const account = options.insecure === true ? undefined : await this.#saveInKeychain(profile, name, value)
     const entry: StoredEntry = account === undefined ? { value } : { keychain: account }
     if (options.baseUrl !== undefined) entry.base_url = options.baseUrl
-    let before: StoredEntry | undefined
+    let replacedEntry: StoredEntry | undefined
     try {
       await this.#update((file) => {
-        before = entryOf(file, profile, name)
+        replacedEntry = entryOf(file, profile, name)
         const entries = { ...ownProperty(file.secrets, profile), [name]: entry }
         return { ...file, secrets: { ...file.secrets, [profile]: entries } }
       })
@@ -118,7 +118,7 @@ class StoredSecrets implements Secrets {
       if (account !== undefined) await this.#removeFromKeychain(account)
       throw error
     }
-    if (before?.keychain !== undefined && !(await this.#removeFromKeychain(before.keychain))) {
+    if (replacedEntry?.keychain !== undefined && !(await this.#removeFromKeychain(replacedEntry.keychain))) {
       this.#options.onMessage?.(
         `The old ${displayNames[name]} of profile "${profile}" could not be removed from the keychain.`,
       )
@@ -187,8 +187,8 @@ class StoredSecrets implements Secrets {
   async #saveInKeychain(profile: string, name: SecretName, value: string): Promise<string | undefined> {
     const keychain = await this.#loadKeychain()
     if (keychain === undefined) return undefined
-    this.#canUse ??= canUseKeychain(keychain, this.#options.random)
-    if (!(await this.#canUse)) return undefined
+    this.#isKeychainUsable ??= canUseKeychain(keychain, this.#options.random)
+    if (!(await this.#isKeychainUsable)) return undefined
     const account = `${profile}/${name}/${this.#options.random.bytes(8).toString('hex')}`
     return keychain.write(account, value).then(
       () => account,

@@ -262,7 +262,7 @@ export class Batches extends StorePart {
    */
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
     refuseMemoryStore(this.engine.location, batch.baseUrl)
-    await this.rollbacks.begin()
+    await this.rollbacks.compareStore()
     return this.#toBatch(await this.addOnce(batch, () => this.#addBatch(batch, rows)))
   }
 
@@ -333,7 +333,7 @@ export class Batches extends StorePart {
     return this.#readBatches(selectNewest(includesSingleOrders ? '' : `WHERE b.kind = 'file'`))
   }
 
-  /** Returns the number of finished requests, as they were last read, by the id of the batch. */
+  /** Returns, by the id of the batch, the number of requests that were finished when they were last read. */
   async countFinishedRequests(): Promise<ReadonlyMap<string, number>> {
     const found = await this.engine.run(all<{ batchId: string; count: number }>(countFinished))
     return new Map(found.map(({ batchId, count }) => [batchId, count]))

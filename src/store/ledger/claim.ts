@@ -69,7 +69,10 @@ interface ClaimInputs {
   matching: Matching
 }
 
-/** The database's clock, if it is shared: rules about time must not depend on the clock of the machine that sends. */
+/**
+ * The database's clock, if it is shared: rules about time must not depend on the clock of the machine that sends. In
+ * this file, words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
+ */
 const storeTime = 'coalesce({clock}, :at)'
 
 const markRowSending = `
@@ -88,14 +91,14 @@ const attemptValues = `:attemptId, :batchId, :row, :userEmail, :bodySha256, ${st
   CAST(:monotonic AS double precision), :account, CAST(:logId AS text)`
 
 /**
- * Updates the row, the number of the attempt and the runner's lease, and inserts the attempt: in PostgreSQL with one
- * statement. The row is found by its address: without statistics of a file that was added just now, the server may
- * scan all of its rows for a key and a state.
+ * Updates the row, the number of the attempt and the runner's lease, and inserts the attempt: in PostgreSQL with this
+ * statement, in SQLite with those of `claimInSteps`. The row is found by its address: without statistics of a file that
+ * was added just now, the server may scan all of its rows for a key and a state.
  */
 export const claimShared = `
 WITH claimed AS (${markRowSending} RETURNING batch_id
 ), numbered AS (${incrementNumber} AND EXISTS (SELECT 1 FROM claimed) RETURNING head_number
-), counted AS (
+), leased AS (
   UPDATE runners SET seen_at = {clock}, leased_until = {clock} + :lease
   WHERE id = :runner AND EXISTS (SELECT 1 FROM claimed)
 ) ${attemptColumns} SELECT ${attemptValues}, head_number FROM numbered RETURNING number, began_at`

@@ -2,8 +2,8 @@ import { columnOf, columnsOf, fieldOf } from './schema.ts'
 import { IoError, NoAnswerError } from '../../errors/kinds.ts'
 
 /**
- * A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored; undefined
- * is NULL, a boolean 0 or 1, and a list a parameter of `isIn` or of `rows`.
+ * A statement's parameters, by the names that it uses as `:name`. Values that the statement does not name are ignored.
+ * undefined becomes NULL, and a boolean 0 or 1; a list is a parameter of `isIn` or of `rows`.
  */
 export type Values = object
 
@@ -25,8 +25,7 @@ export interface Query {
 export type Work<T> = Generator<Queries, T, unknown[]>
 
 /**
- * Statements of which none needs the answer of another: PostgreSQL is sent them at once, and runs them in their
- * order.
+ * Statements of which none needs the answer of another: they are sent to PostgreSQL together, and run in their order.
  */
 export interface Queries {
   queries: readonly Query[]
@@ -95,8 +94,8 @@ type ResultOf<Each> = Each extends Work<infer Result> ? Result : undefined
 type Results<Works extends OptionalWorks> = { -readonly [index in keyof Works]: ResultOf<Works[index]> }
 
 /**
- * Runs several works: the first statement of each is sent at once, then the second of each that has one, and so on. If
- * `commits`, they are one statement each, the last of the transaction, which is committed along with them.
+ * Runs several works: the first statement of each is sent at once, then the second of each that has one, and so on.
+ * With `commits`, each work has one statement; these are the last of the transaction, and are committed with it.
  */
 export function* together<const Works extends OptionalWorks>(
   works: Works,
@@ -225,7 +224,7 @@ export interface Engine {
 /** Runs statements in the open transaction. */
 export type Within = <T>(work: Work<T>) => Promise<T>
 
-/** Limit of rows in one statement. */
+/** The maximum number of rows in one statement, and in one page of rows. */
 export const maxRows = 500
 
 /** Adds rows in their order; all have the fields of the first. Returns the rows of `ending`, such as RETURNING. */

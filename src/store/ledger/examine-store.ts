@@ -140,14 +140,14 @@ function* recoverRow(
     yield* run(updateRow, order)
     return
   }
-  const matches = isPossibleDuplicate ? existing : undefined
+  const possibleDuplicateOf = isPossibleDuplicate ? existing : undefined
   const batch = { id: key.batchId, kind: 'file', baseUrl, userEmail, addedAt: entry.at, account }
   yield* insertRows('batches', [batch], 'ON CONFLICT (id) DO NOTHING')
-  const match = { matchesBatch: matches?.batchId, matchesRow: matches?.row }
-  yield* insertRows('submissions', [{ ...order, bodySha256: '', ...match }])
+  const matchColumns = { matchesBatch: possibleDuplicateOf?.batchId, matchesRow: possibleDuplicateOf?.row }
+  yield* insertRows('submissions', [{ ...order, bodySha256: '', ...matchColumns }])
 }
 
-/** Limit of ids in one statement. */
+/** The maximum number of ids in one statement. */
 const maxIds = 5_000
 
 const selectMissing = `
@@ -225,14 +225,14 @@ export function highestNumbers(logs: readonly ReadLog[]): { account: string; num
   return [...highest].map(([account, number]) => ({ account, number }))
 }
 
-/** Returns the generations of a log's records and its header; none for a log without records. */
+/** Returns the generations of a log's records and of its header; empty for a log without records. */
 const generationsIn = (log: ReadLog): string[] => {
   const records = [...log.entries, ...log.notes]
   if (records.length === 0) return []
   return [...new Set([...records.map(({ generation }) => generation), log.file.header.generation])]
 }
 
-interface ExaminedStore {
+interface ExamineOptions {
   /** The key of the store's fingerprints. */
   key: string
   /** Whether this store has to have an attempt log on this machine. */
@@ -240,7 +240,7 @@ interface ExaminedStore {
   /** Whether a store that was closed because its log was missing may be opened again. */
   mayReopen: boolean
   /** Returns the ids of registered logs of this machine that are gone. */
-  missingIn: (logs: readonly LogReport[]) => string[]
+  findMissingIds: (logs: readonly LogReport[]) => string[]
   now: number
   newId: () => string
 }
@@ -251,7 +251,7 @@ interface ExaminedStore {
  */
 export function* examineStore(
   logs: readonly ReadLog[],
-  { key, requiresLog, mayReopen, missingIn, now, newId }: ExaminedStore,
+  { key, requiresLog, mayReopen, findMissingIds, now, newId }: ExamineOptions,
 ): Work<ExaminedLogs & { recoveredCount: number; isReopened: boolean }> {
   const storeState = yield* readState()
   const unchangedResult = {
@@ -263,12 +263,12 @@ export function* examineStore(
   }
   if (storeState.closing?.move !== undefined)
     return { ...unchangedResult, closing: storeState.closing, reopenStep: 'acceptance' }
-  const countedLogs = logs.filter(({ file }) => !storeState.ignoredLogs.has(file.header.id))
-  const ownLogs = countedLogs.filter(({ file }) => file.header.key === key)
+  const logsToCompare = logs.filter(({ file }) => !storeState.ignoredLogs.has(file.header.id))
+  const ownLogs = logsToCompare.filter(({ file }) => file.header.key === key)
   yield* mergeRegister(ownLogs.flatMap(({ file }) => file.header.register))
   const comparedLogs: ComparedLog[] = []
-  for (const log of countedLogs) comparedLogs.push(yield* compareLog(storeState, log, key))
-  const missingLogs = missingIn(storeState.logs)
+  for (const log of logsToCompare) comparedLogs.push(yield* compareLog(storeState, log, key))
+  const missingLogs = findMissingIds(storeState.logs)
   const { reasons, missing } = detectRollback(
     {
       ...storeState,
@@ -279,7 +279,7 @@ export function* examineStore(
     comparedLogs,
   )
   for (const entry of missing) {
-    const log = countedLogs.find(({ entries }) => entries.includes(entry))
+    const log = logsToCompare.find(({ entries }) => entries.includes(entry))
     if (log !== undefined) yield* recoverAttempt(entry, log, now)
   }
   const compared = { ...unchangedResult, recoveredCount: missing.length }
@@ -293,23 +293,27 @@ export function* examineStore(
   if (isReopened) yield* writeClosing(undefined)
   if (isReopened || (storeState.closing === undefined && reasons.length === 0))
     return { ...compared, isReopened, closing: undefined, reopenStep: 'nothing', logs: yield* readLogs() }
-  const knownClosing: Partial<Closing> = storeState.closing ?? {}
-  const { id = newId(), at = now } = knownClosing
-  // Attempts that machines have read are missing until a log contains them: an unknown machine may have sent them.
-  const readIds = [...(knownClosing.missing ?? []), ...comparedLogs.flatMap(({ notedIds }) => notedIds)]
+  const earlierClosing: Partial<Closing> = storeState.closing ?? {}
+  const { id = newId(), at = now } = earlierClosing
+  // Attempts that a machine noted after a read count as missing until a log has their entry: a machine whose log is
+  // unknown may have sent them.
+  const notedOrMissingIds = [
+    ...(earlierClosing.missing ?? []),
+    ...comparedLogs.flatMap(({ notedIds }) => notedIds),
+  ]
   const namedGenerations = comparedLogs.flatMap(({ hasSameKey, generations }) =>
     hasSameKey ? generations : [],
   )
   const closing = {
     id,
     at,
-    reasons: unique(knownClosing.reasons, reasons),
+    reasons: unique(earlierClosing.reasons, reasons),
     recovered: unique(
-      knownClosing.recovered,
+      earlierClosing.recovered,
       missing.map(({ attemptId }) => attemptId),
     ),
-    missing: [...(yield* findMissingAttempts(unique(readIds)))],
-    generations: unique(knownClosing.generations, namedGenerations),
+    missing: [...(yield* findMissingAttempts(unique(notedOrMissingIds)))],
+    generations: unique(earlierClosing.generations, namedGenerations),
   }
   yield* writeClosing(closing)
   // No other machine can compare a log of this machine that is gone or damaged, so the user has to decide about it.
@@ -335,7 +339,7 @@ export function* examineStore(
   yield* openAgain(storeState, {
     id: newId(),
     known: closing.generations,
-    heads: highestNumbers(countedLogs),
+    heads: highestNumbers(logsToCompare),
   })
   return { ...compared, closing: undefined, reopenStep, logs: registeredLogs }
 }

@@ -18,8 +18,8 @@ import { recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
-/** A row of `selectHeldRows`. */
-type WaitingRow = Pick<SelectedRow, 'row' | 'heldFor' | 'matchesBatch' | 'matchesRow'> & {
+/** A row of `selectConflictingRows`. */
+type ConflictingRow = Pick<SelectedRow, 'row' | 'heldFor' | 'matchesBatch' | 'matchesRow'> & {
   state: 'held' | 'duplicate'
 }
 
@@ -41,7 +41,7 @@ const selectResults = `
 SELECT row_number, state, external_results FROM submissions
 WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
 
-const selectHeldRows = `
+const selectConflictingRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
@@ -80,12 +80,12 @@ export class HeldRows extends StorePart {
    * the number of rows that changed.
    */
   async recheck(batchId: string, at: number): Promise<number> {
-    const heldRows = await this.engine.run(all<WaitingRow>(selectHeldRows, { batchId }))
-    const waitingRows = heldRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
-    if (waitingRows.length === 0) return 0
+    const conflictingRows = await this.engine.run(all<ConflictingRow>(selectConflictingRows, { batchId }))
+    const comparableRows = conflictingRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
+    if (comparableRows.length === 0) return 0
     return this.#compareInTransaction(batchId, function* (matching) {
       let changedCount = 0
-      for (const { row, state } of waitingRows) {
+      for (const { row, state } of comparableRows) {
         if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changedCount += 1
       }
       return changedCount
@@ -135,8 +135,8 @@ export class HeldRows extends StorePart {
     return this.#compareInTransaction(batchId, function* (matching) {
       if (release.kind !== 'rows') yield* allowSharedInFile(batchId, release)
       const result: ReleaseResult = { rows: [], left: [] }
-      for (const waitingRow of yield* all<WaitingRow>(selectHeldRows, { batchId })) {
-        const { row, state, heldFor, matchesBatch, matchesRow } = waitingRow
+      for (const conflictingRow of yield* all<ConflictingRow>(selectConflictingRows, { batchId })) {
+        const { row, state, heldFor, matchesBatch, matchesRow } = conflictingRow
         if (state !== 'held') continue
         const lockedRow = yield* matching.lockRow({ batchId, row })
         if (lockedRow === undefined) continue
@@ -230,10 +230,10 @@ export class HeldRows extends StorePart {
   async recordSameService(
     [one, other]: readonly [string, string],
     same: boolean,
-    by: { at: number; by: string },
+    decision: { at: number; by: string },
   ): Promise<void> {
     const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
-    const row = { one: first, other: second, same, saidAt: by.at, saidBy: by.by }
+    const row = { one: first, other: second, same, saidAt: decision.at, saidBy: decision.by }
     const onConflict =
       'ON CONFLICT (one, other) DO UPDATE SET same = excluded.same, said_at = excluded.said_at, said_by = excluded.said_by'
     await this.engine.run(insertRows('joined_services', [row], onConflict))

@@ -85,7 +85,10 @@ ORDER BY id LIMIT CAST(:limit AS bigint)`
 const selectNextDue = `
 SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirstOfRequest}`
 
-/** Ends an event. Without `:at` it was not forwarded, and is dropped if it waits. */
+/**
+ * Ends the forwarding of an event. Without `:at`, the event was not forwarded: it is dropped if it still waits.
+ * `answer`: the receiver's answer to the last try.
+ */
 const updateEnded = `
 UPDATE events SET forward = 'done', forwarded_at = CAST(:at AS bigint),
   attempts = attempts + CASE WHEN CAST(:answer AS text) IS NULL THEN 0 ELSE 1 END,
@@ -243,7 +246,7 @@ export class Inbox extends StorePart {
   }
 
   async recordForwarded(id: number, at: number, answer: string): Promise<void> {
-    await this.engine.transaction(() => this.#end({ id, at, answer }))
+    await this.engine.transaction(() => this.#endForwarding({ id, at, answer }))
   }
 
   /**
@@ -251,11 +254,14 @@ export class Inbox extends StorePart {
    * `answer`: the answer to the last try.
    */
   drop(id: number, answer?: string): Promise<boolean> {
-    return this.engine.transaction(() => this.#end({ id, answer }))
+    return this.engine.transaction(() => this.#endForwarding({ id, answer }))
   }
 
-  /** Ends an event. Its unchanged body is not needed any more, and is removed if the person was erased meanwhile. */
-  *#end(values: { id: number; at?: number; answer?: string | undefined }): Work<boolean> {
+  /**
+   * Ends the forwarding of an event. Its unchanged body is then not needed any more, and is removed if the person was
+   * erased meanwhile.
+   */
+  *#endForwarding(values: { id: number; at?: number; answer?: string | undefined }): Work<boolean> {
     const event = yield* get<InboxEvent>(updateEnded, values)
     if (event === undefined) return false
     const identified = { event, identity: '' }
@@ -285,10 +291,7 @@ export class Inbox extends StorePart {
   }
 }
 
-/**
- * Removes the body of an event whose person was erased: "What was purged stays so: a repeated event … brings nothing
- * back."
- */
+/** Removes the body of an event whose person was erased: a repeated event must not restore data that was erased. */
 function withoutErasedPerson({ event, identity }: IdentifiedEvent, erased: Set<string>): ReceivedEvent {
   return erased.has(identity) ? withoutBody(event) : event
 }

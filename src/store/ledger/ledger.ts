@@ -55,7 +55,10 @@ import {
 import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
-/** Locks a row, after waiting for a process that is changing it, and returns its state. */
+/**
+ * Locks a row, after waiting for a process that is changing it, and returns its state. In the statements of this file,
+ * words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
+ */
 const lockState = `
 SELECT state, attempt_id FROM submissions s
 WHERE batch_id = :batchId AND row_number = :row {lockRows s}`
@@ -145,8 +148,8 @@ WHERE batch_id = :batchId AND row_number = :row AND request_id = coalesce(CAST(:
 const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attemptId`
 
 /**
- * Changes a row if its state and attempt are those of `from`, and no other order has the request of an accepted row.
- * Returns whether the row was changed. The caller has begun a transaction.
+ * Changes a row if its state and attempt are those of `from`. A row becomes `accepted` only if no other order has its
+ * request. Returns whether the row was changed. The caller has begun a transaction.
  */
 export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
   const isChanged = yield* changeState(from, change)
@@ -290,9 +293,9 @@ export class EngineLedger extends StorePart {
 
   /**
    * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the
-   * quota is full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes
+   * quota is full, only the time to wait is returned. There is no attempt if the row differs from `targetRow`, or becomes
    * `duplicate` or `held`, since it is compared again in the same transaction. `mayClaimNext`: if several runners send
-   * rows of the batch, the first pending row that no other runner has is claimed instead of `from`. An attempt whose
+   * rows of the batch, the first pending row that no other runner has is claimed instead of `targetRow`. An attempt whose
    * commit has no answer is never sent.
    */
   async beginInQuota(
@@ -301,7 +304,7 @@ export class EngineLedger extends StorePart {
     quotaClaim: QuotaClaim,
     mayClaimNext = false,
   ): Promise<ClaimOutcome> {
-    await this.rollbacks.ready()
+    await this.rollbacks.ensureCompared()
     const claims = this.#claims
     for (let failures = 0; ; failures += 1) {
       const request: ClaimRequest = {
@@ -309,7 +312,7 @@ export class EngineLedger extends StorePart {
         attempt,
         quotaClaim,
         mayClaimNext,
-        required: this.rollbacks.fence(),
+        required: this.rollbacks.readRequirement(),
       }
       let claim: ClaimResult
       try {
@@ -337,33 +340,33 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Moves a request to the row `from`: `loss` is the change of `rowWithRequest`, which loses the request, and `change`
-   * that of `from`. Returns whether both changes were made.
+   * Moves a request from one row to another: `loss` is the change of `rowWithRequest`, and `gain` that of `targetRow`.
+   * Returns whether both changes were made.
    */
-  async moveFrom(
+  async moveRequest(
     rowWithRequest: RowVersion,
     loss: Change,
-    from: RowVersion,
-    change: Change,
+    targetRow: RowVersion,
+    gain: Change,
   ): Promise<boolean> {
     const isMoved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(function* () {
-          const row = yield* get<RowState>(lockState, from)
-          if (row?.state !== from.state || row.attemptId !== from.attemptId) return false
-          return (yield* changeRow(rowWithRequest, loss)) && (yield* changeRow(from, change))
+          const row = yield* get<RowState>(lockState, targetRow)
+          if (row?.state !== targetRow.state || row.attemptId !== targetRow.attemptId) return false
+          return (yield* changeRow(rowWithRequest, loss)) && (yield* changeRow(targetRow, gain))
         }),
-      () => this.#lookUp(from, change),
+      () => this.#findResult(targetRow, gain),
     )
     if (isMoved) {
       this.#recordOutcome(rowWithRequest, loss)
-      this.#recordOutcome(from, change)
+      this.#recordOutcome(targetRow, gain)
     }
     return isMoved
   }
 
   /**
-   * Makes the change of the row `from` and claims the row `next` in the same commit, which halves the flushes to disk.
+   * Makes the change of the row `targetRow` and claims the row `next` in the same commit, which halves the flushes to disk.
    * Nothing is claimed if the change was not made. `attempt` is undefined if the next row differs from `next`, or if the
    * quota is full.
    */
@@ -381,7 +384,7 @@ export class EngineLedger extends StorePart {
       attempt,
       quotaClaim,
       mayClaimNext,
-      required: this.rollbacks.fence(),
+      required: this.rollbacks.readRequirement(),
     }
     let claim: ClaimResult | undefined
     let isAnswered = true
@@ -407,7 +410,7 @@ export class EngineLedger extends StorePart {
         ),
       () => {
         isAnswered = false
-        return this.#lookUp(from, change)
+        return this.#findResult(from, change)
       },
     ).catch((error: unknown) => {
       if (error instanceof NoAnswerError || error instanceof StoreDownError) throw error
@@ -557,7 +560,7 @@ export class EngineLedger extends StorePart {
           },
           locksAccount ? { accountOf: from.batchId } : undefined,
         ),
-      () => this.#lookUp(from, change),
+      () => this.#findResult(from, change),
     )
   }
 
@@ -565,7 +568,7 @@ export class EngineLedger extends StorePart {
    * Finds the result of a change whose commit has no answer: true if the row has the new state, false if another change
    * was made instead, undefined if the row is unchanged.
    */
-  async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
+  async #findResult(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
     const row = await this.engine.transaction(() => get<RowState>(lockState, from))
     if (row?.attemptId !== from.attemptId) return false
     return row?.state === from.state && from.state !== to ? undefined : row?.state === to

@@ -20,7 +20,7 @@ import type { StoreContext } from './store-part.ts'
 import { erasureName, readClosing, readLogs } from './store-state.ts'
 import { type StoredOrderRow, allOrders, listDamage, sqlIsOfService, sqlList } from './submission-rows.ts'
 
-/** Limit of rows in memory at once. */
+/** The maximum number of rows in memory at the same time. */
 const pageRows = 2_000
 
 const selectTotals = `
@@ -43,14 +43,14 @@ type Totals = Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>
 
 /** The maintenance functions that differ between a file and a server. */
 export interface Upkeep {
-  /** Reads size, format and engine, in the snapshot of the counts. */
+  /** Returns the size, the format and the engine. Its statements run in the snapshot in which the rows are counted. */
   figures(): Work<Pick<StoreInfo, 'bytes' | 'format' | 'engine'>>
   server?(): Promise<StoreServer>
   /** Returns the problems of the file, or of the tables in a database, as sentences. */
   checkTables(): Work<string[]>
   /**
-   * Removes older versions of rows. Returns what prevents the removal; undefined if nothing does. Throws a
-   * StoreBusyError if another process has the store locked; `isPatient`: waits for that process first.
+   * Removes older versions of rows. Returns what prevents the removal; undefined if nothing does. If another process
+   * has the store locked, waits for that process if `isPatient`, else throws a StoreBusyError.
    */
   scrub(isPatient: boolean): Promise<PurgeResult['isLeftTo']>
   /** Copies the store to a new file (0600). The copy is a store that takes no orders until the user accepts it. */
@@ -78,7 +78,7 @@ export interface PurgeOptions {
 const unscrubbedName = 'unscrubbed'
 
 /** The data that still has to be removed. */
-interface LeftToErase {
+interface RemainingErasure {
   /** By the id of a log, the attempts whose fingerprints its machine has to remove from it. */
   logs: Record<string, string[]>
   /** By the location of a machine's files. */
@@ -186,8 +186,8 @@ export class Maintenance {
     const isPerson = !('endedBefore' in target)
     const found = await engine.transaction(function* () {
       if (files !== undefined)
-        yield* changeLeft((left) => {
-          left.files[location] = [...(left.files[location] ?? []), files]
+        yield* changeRemaining((remaining) => {
+          remaining.files[location] = [...(remaining.files[location] ?? []), files]
         })
       return yield* eraseRows(conditions, completely, isPerson)
     })
@@ -201,7 +201,7 @@ export class Maintenance {
    * that were erased before. The results file of a batch names the person too if a row of the batch is held as similar to the person; the
    * path of the input is then undefined, because the input does not contain the person.
    */
-  traces(target: ErasureTarget): Promise<PersonTraces> {
+  findTraces(target: ErasureTarget): Promise<PersonTraces> {
     const { erased, values } = createConditions(this.#parts.key.fingerprint, target)
     const rows = `
 SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
@@ -232,7 +232,7 @@ WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
     const [erasure, unscrubbed] = await engine.snapshot(() =>
       together([metaText(erasureName), metaText(unscrubbedName)]),
     )
-    const remaining = parseLeft(erasure)
+    const remaining = parseRemaining(erasure)
     const logIds = await rollbacks.idsOnThisMachine(Object.keys(remaining.logs))
     if (logIds.length > 0)
       await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => remaining.logs[id] ?? [])))
@@ -241,7 +241,7 @@ WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
     const erasedFiles = eraseFiles === undefined ? [] : files
     if (logIds.length + erasedFiles.length > 0)
       await engine.transaction(() =>
-        changeLeft((current) => {
+        changeRemaining((current) => {
           for (const id of logIds) removeErased(current.logs, id, remaining.logs[id])
           removeErased(current.files, location, erasedFiles)
         }),
@@ -263,7 +263,7 @@ WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
 
 /** Returns the logs of other machines that still contain fingerprints. */
 function* findRemainingLogs(): Work<PurgeResult['logsLeft']> {
-  const { logs } = parseLeft(yield* metaText(erasureName))
+  const { logs } = parseRemaining(yield* metaText(erasureName))
   const registered = yield* readLogs()
   return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
 }
@@ -294,7 +294,7 @@ function* eraseRows(
   // A value that the user allowed several rows to share may be the person's e-mail or phone; such rows are held again.
   const ofBatches = `SELECT s.batch_id FROM submissions s WHERE ${erased}`
   yield* run(`UPDATE batches SET shared = '[]' WHERE id IN (${ofBatches})`, values)
-  if (completely) yield* rememberErased(erased, values)
+  if (completely) yield* recordErasedAttempts(erased, values)
   yield* run(`DELETE FROM events AS e WHERE ${conditions.events}`, values)
   const emptiedRequests = completely ? yield* emptyRequests(conditions) : 0
   yield* emptyRows(erased, values, completely)
@@ -318,8 +318,8 @@ FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
   }
 }
 
-/** Lists the erased attempts for all registered logs, because a machine may have copies of other machines' logs. */
-function* rememberErased(erased: string, values: Values): Work<void> {
+/** Records the erased attempts for every registered log, because a machine may have copies of other machines' logs. */
+function* recordErasedAttempts(erased: string, values: Values): Work<void> {
   const select = `
 SELECT a.id FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
 WHERE ${erased} AND s.person_print IS NOT NULL`
@@ -327,8 +327,8 @@ WHERE ${erased} AND s.person_print IS NOT NULL`
   const logs = yield* readLogs()
   if (attempts.length === 0 || logs.length === 0) return
   const ids = attempts.map(({ id }) => id)
-  yield* changeLeft((left) => {
-    for (const { id } of logs) left.logs[id] = [...new Set([...(left.logs[id] ?? []), ...ids])]
+  yield* changeRemaining((remaining) => {
+    for (const { id } of logs) remaining.logs[id] = [...new Set([...(remaining.logs[id] ?? []), ...ids])]
   })
 }
 
@@ -340,23 +340,23 @@ function removeErased<T>(lists: Record<string, T[]>, name: string, erased: reado
   else lists[name] = remaining
 }
 
-function* changeLeft(change: (left: LeftToErase) => void): Work<void> {
+function* changeRemaining(change: (remaining: RemainingErasure) => void): Work<void> {
   // Without a row, nothing could be locked.
   const row = { name: erasureName, value: Buffer.from('{}') }
   yield* insertRows('meta', [row], 'ON CONFLICT (name) DO NOTHING')
-  const left = parseLeft(yield* metaText(erasureName, '{lockRows meta}'))
-  change(left)
-  const isOver = Object.keys(left.logs).length + Object.keys(left.files).length === 0
-  yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(left))
+  const remaining = parseRemaining(yield* metaText(erasureName, '{lockRows meta}'))
+  change(remaining)
+  const isOver = Object.keys(remaining.logs).length + Object.keys(remaining.files).length === 0
+  yield* setMeta(erasureName, isOver ? undefined : JSON.stringify(remaining))
 }
 
-function parseLeft(text: string | undefined): LeftToErase {
-  return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<LeftToErase>) }
+function parseRemaining(text: string | undefined): RemainingErasure {
+  return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<RemainingErasure>) }
 }
 
-/** The requests stay recorded as read, because another read would restore the fingerprints. */
+/** Empties unmatched requests. They stay recorded as read, because another read would restore the fingerprints. */
 function* emptyRequests({ requests, values }: ErasureConditions): Work<number> {
-  const columns = emptied(columnsWithRule('unmatched_requests', 'emptied with --completely'))
+  const columns = emptyAssignments(columnsWithRule('unmatched_requests', 'emptied with --completely'))
   const where = `u.person_print IS NOT NULL AND (${requests})`
   return yield* run(`UPDATE unmatched_requests AS u SET ${columns} WHERE ${where}`, values)
 }
@@ -367,7 +367,7 @@ function* emptyRows(erased: string, values: Values, completely: boolean): Work<v
   yield* run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
   const columns = columnsWithRule('submissions', 'emptied')
   if (completely) columns.push(...columnsWithRule('submissions', 'emptied with --completely'))
-  yield* run(`UPDATE submissions AS s SET ${emptied(columns)} WHERE ${erased}`, values)
+  yield* run(`UPDATE submissions AS s SET ${emptyAssignments(columns)} WHERE ${erased}`, values)
   const named = `SELECT 1 FROM submissions s
     WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
   const isEmpty = `b.kind = 'file' AND NOT EXISTS (${named})`
@@ -376,7 +376,7 @@ function* emptyRows(erased: string, values: Values, completely: boolean): Work<v
 }
 
 function* emptyBatches(where: string, columns: readonly string[], values: Values): Work<void> {
-  yield* run(`UPDATE batches AS b SET ${emptied(columns)} WHERE ${where}`, values)
+  yield* run(`UPDATE batches AS b SET ${emptyAssignments(columns)} WHERE ${where}`, values)
 }
 
 /** Expressions that replace values of columns which must not be NULL. Each erased row gets a different fingerprint. */
@@ -388,7 +388,7 @@ const replacements = new Map([
   ['shared', "'[]'"],
 ])
 
-function emptied(columns: readonly string[]): string {
+function emptyAssignments(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${replacements.get(column) ?? 'NULL'}`).join(', ')
 }
 

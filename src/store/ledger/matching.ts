@@ -237,9 +237,10 @@ ORDER BY {pendingOrder s.row_number} LIMIT 1 {lockRows s, SKIP LOCKED}`
 export const selectSharingFlags = `SELECT ${sharingColumns((column) => `:${fieldOf(column)}`)}`
 
 /**
- * The orders that duplicate and held rows of a batch conflict with, with their current state; also for rows that were
- * cancelled because their people are ordered otherwise. `count`: the number of rows; `repeats`: the number of them whose order
- * another row of the batch has or repeats; `first` and `last`: when the first and the last of the orders were sent.
+ * The orders that duplicate and held rows of a batch conflict with, with their current state; also those that cancelled
+ * rows conflict with, if the people are ordered by another row or request. `count`: the number of rows; `repeats`: the
+ * number of them that conflict with an order of this batch, or with the same order as another row; `first` and `last`:
+ * when the first and the last of the orders were sent.
  */
 export const selectConflicts = `
 SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for,

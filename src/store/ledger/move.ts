@@ -111,10 +111,10 @@ export class Moving {
    * Passes the content of the store to `work` while no other process writes; the move is complete once `work` is
    * done. Throws IoError if the move was cancelled.
    */
-  async moveAway(move: Move, work: (rows: StoreContent) => Promise<void>): Promise<void> {
+  async moveAway(move: Move, work: (content: StoreContent) => Promise<void>): Promise<void> {
     await this.#parts.engine.exclusively(async (within) => {
       requireMoveInProgress(this.location, await within(readMove()), move)
-      await work(this.#rows(within))
+      await work(this.#createContent(within))
       await within(this.#close({ ...move, isDone: true }))
     })
     await this.#parts.rollbacks.recordMove(move.to)
@@ -124,14 +124,14 @@ export class Moving {
    * Fills this empty store with the content of another one, in one transaction: if the contents of the two stores
    * differ afterwards, nothing is stored. Begins the attempt log of this store too.
    */
-  async fillFrom(rows: StoreContent, arrival: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
+  async fillFrom(content: StoreContent, arrival: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
     const tableDigests = await this.#parts.engine.exclusively(async (within) => {
       requireEmpty(this.location, await within(listFilledTables()))
-      // The rows are named by fingerprints under the old key, which is replaced.
+      // The names in this table are fingerprints under the old key, which is replaced.
       await within(run('DELETE FROM quota'))
-      const digests = await digestTables(rows, (table, page) => within(addRows(table, page)))
-      await within(this.#parts.upkeep.continueNumbers(await rows.readNewestEvent()))
-      requireEqual(digests, await digestTables(this.#rows(within)))
+      const digests = await digestTables(content, (table, page) => within(addRows(table, page)))
+      await within(this.#parts.upkeep.continueNumbers(await content.readNewestEvent()))
+      requireEqual(digests, await digestTables(this.#createContent(within)))
       await within(setMeta(arrivedName, JSON.stringify({ ...arrival, tables: digests })))
       await within(beginMovedGeneration(this.#parts.random.uuid()))
       return digests
@@ -144,7 +144,7 @@ export class Moving {
     yield* writeClosing({ id: move.id, at: this.#parts.clock.now(), reasons: ['moved'], recovered: [], move })
   }
 
-  #rows(within: Within): StoreContent {
+  #createContent(within: Within): StoreContent {
     return {
       async *read(table) {
         let after: Row | undefined
@@ -192,7 +192,7 @@ function* addRows({ name }: Table, rows: readonly Row[]): Work<void> {
  * JSON.
  */
 async function digestTables(
-  rows: StoreContent,
+  content: StoreContent,
   onPage?: (table: Table, page: readonly Row[]) => Promise<void>,
 ): Promise<TableDigest[]> {
   const { createHash } = process.getBuiltinModule('node:crypto')
@@ -200,7 +200,7 @@ async function digestTables(
   for (const table of tables) {
     const hash = createHash('sha256')
     let count = 0
-    for await (const page of rows.read(table)) {
+    for await (const page of content.read(table)) {
       for (const row of page) hash.update(`${canonicalJson(table, row)}\n`)
       count += page.length
       await onPage?.(table, page)

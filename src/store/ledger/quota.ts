@@ -20,7 +20,10 @@ const updateState = 'UPDATE quota SET state = :state WHERE account = :account'
 
 /** The use of the quota windows of each API key, shared by all processes on one store. */
 export class Quota extends StorePart {
-  /** Returns the name of an API key at a service: a fingerprint under the store's own key. */
+  /**
+   * Returns the `account` of the quota windows: a fingerprint of an API key at a service, under the store's own key. It
+   * is not one of the store's accounts.
+   */
   account(baseUrl: string, apiKey: string): string {
     return this.key.fingerprint(JSON.stringify(['quota', new URL(baseUrl).origin, apiKey]))
   }

@@ -49,7 +49,7 @@ export interface RollbackParts {
   onMessage?: ((message: string) => void) | undefined
 }
 
-/** Excludes claims: every claim shares the lock of the account ''. */
+/** The lock of a transaction during which no other process can claim a row: each claim also locks the account ''. */
 const noClaims = { account: '' }
 
 /**
@@ -77,8 +77,8 @@ export class RollbackDetection {
    * Compares the store with the logs, before anything is ordered. Concurrent calls share one comparison. Throws an
    * IoError if the store is closed, or has to be closed.
    */
-  begin(): Promise<void> {
-    this.#runningComparison ??= this.#begin()
+  compareStore(): Promise<void> {
+    this.#runningComparison ??= this.#compareStore()
       .catch((error: unknown) => {
         this.#session = undefined
         throw error
@@ -89,9 +89,9 @@ export class RollbackDetection {
     return this.#runningComparison
   }
 
-  /** Does the same as `begin`, unless the store was compared already; called before each claim. */
-  async ready(): Promise<void> {
-    if (this.#session === undefined) await this.begin()
+  /** Does the same as `compareStore`, unless the store was compared already; called before each claim. */
+  async ensureCompared(): Promise<void> {
+    if (this.#session === undefined) await this.compareStore()
   }
 
   /**
@@ -105,7 +105,7 @@ export class RollbackDetection {
   }
 
   /** Returns what the next claim requires, including the attempts that all processes of this machine recorded. */
-  fence(): FenceRequirement {
+  readRequirement(): FenceRequirement {
     const session = this.#session ?? { generation: '', session: '', isReplicated: false }
     const { generation } = session
     const log = this.#ownLog
@@ -121,7 +121,7 @@ export class RollbackDetection {
   async handleFailedClaim(why: ClaimFailure): Promise<void> {
     this.#session = undefined
     if (why !== 'session') await this.#examineOrThrow()
-    await this.begin()
+    await this.compareStore()
   }
 
   /** Records a committed attempt in the log, and flushes it. If this throws, the request must not be sent. */
@@ -150,9 +150,9 @@ export class RollbackDetection {
   }
 
   /**
-   * Notes the heads that a read sees, so that a machine that only reads knows them too. Nothing is noted if the store
-   * differs from the log: after a restore, notes of newer attempts of another machine would hide the attempts that
-   * were lost.
+   * Appends the heads in the store to the log, as notes, so that a machine that only reads knows them too. Nothing is
+   * appended if the store differs from the log: after a restore, notes of newer attempts of another machine would hide
+   * the attempts that were lost.
    */
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
@@ -184,7 +184,7 @@ export class RollbackDetection {
           key: key.key,
           requiresLog: files !== undefined && !engine.allowsSeveralRunners,
           mayReopen,
-          missingIn: (known) => this.#missingIds(known),
+          findMissingIds: (known) => this.#missingIds(known),
           now: clock.now(),
           newId: () => random.uuid(),
         }),
@@ -201,7 +201,7 @@ export class RollbackDetection {
   }
 
   /** Returns why the store takes no orders, as the last comparison found. */
-  closing(): Promise<Closing | undefined> {
+  readClosing(): Promise<Closing | undefined> {
     return this.#parts.engine.run(readClosing())
   }
 
@@ -320,7 +320,7 @@ export class RollbackDetection {
     this.#ownLog = undefined
   }
 
-  async #begin(): Promise<void> {
+  async #compareStore(): Promise<void> {
     const { engine, files, runner } = this.#parts
     if (!engine.allowsSeveralRunners && files !== undefined) requireOwnStore(engine.location)
     // The logs are read before the store, because an attempt is committed before it is in a log.

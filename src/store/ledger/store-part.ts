@@ -5,7 +5,7 @@ import type { BatchKind, BatchRef, Submission } from '../../domain/submission/su
 import { type Engine, type Work, get, resolveAmbiguousCommit } from './engine.ts'
 import type { StoreKey } from './fingerprints.ts'
 
-/** The right to run one batch. It ends with the process that has it, however that ends. */
+/** The right to run one batch. It ends when the process that has it ends, also after a crash. */
 export interface Lease {
   release(): Promise<void>
   /** Whether the connection was lost and another process acquired the lease meanwhile; absent if that cannot happen. */
@@ -65,9 +65,9 @@ export type RecordedAttempt = Omit<LogEntry, 'kind'>
 
 /** The methods of RollbackDetection that other parts of a store call. */
 export interface Rollbacks {
-  begin(): Promise<void>
-  ready(): Promise<void>
-  fence(): FenceRequirement
+  compareStore(): Promise<void>
+  ensureCompared(): Promise<void>
+  readRequirement(): FenceRequirement
   handleFailedClaim(why: ClaimFailure): Promise<void>
   record(attempt: RecordedAttempt): Promise<void>
   recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void
@@ -100,7 +100,7 @@ export class StorePart {
     const lease = await this.leases.acquire(...request)
     if (lease === undefined) return undefined
     try {
-      await this.rollbacks.begin()
+      await this.rollbacks.compareStore()
       return lease
     } catch (error) {
       await lease.release()

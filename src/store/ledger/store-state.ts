@@ -9,8 +9,8 @@ import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerpr
 import type { Random } from '../../host/random.ts'
 
 /**
- * Names of the values in `meta` that describe the store itself. The value `closed` is why the store takes no
- * orders.
+ * Names of values in the table `meta` that describe the store itself. The value `closed` is the reason why the store
+ * takes no orders, as JSON.
  */
 export const closedName = 'closed'
 /** The data that machines still have to remove from their attempt logs and files (Maintenance). */
@@ -115,7 +115,10 @@ export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): 
   yield* insertRows('attempt_logs', [{ id, host, machine, path }], ending)
 }
 
-/** Adds the registrations of the copies in logs, because a store that lost attempts also lost registrations. */
+/**
+ * Adds the registrations that logs contain as copies of the register, because a store that lost attempts also lost
+ * registrations.
+ */
 export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
   const dismissedIds = yield* readList(dismissedName)
   const copiesToMerge = copies.filter(({ id }) => !dismissedIds.includes(id))

@@ -124,7 +124,7 @@ export function recipientOf({ firstName, lastName, email, phone }: StoredRecipie
   return { first_name: firstName, last_name: lastName, email, phone }
 }
 
-/** Makes the error for a row that was changed outside the program, from which nothing is ordered. */
+/** Returns the error for a row that was changed outside the program. Such a row is never sent. */
 export function damagedStore(location: string, { batchId, row }: { batchId: string; row: number }): IoError {
   return new IoError(`the store "${location}" is damaged: row ${row} of batch ${batchId}`, {
     hint: 'Nothing was sent. Restore a backup of the store, or choose another one with REFCHECK_STORE. See what is damaged with: refcheck store check',

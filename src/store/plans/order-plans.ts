@@ -23,7 +23,7 @@ import type { Random } from '../../host/random.ts'
 export interface OrderPlans {
   /** Stores a plan. Returns false if its code is in use. */
   add(plan: OrderPlan): Promise<boolean>
-  /** Returns the plan that waits or was used under a code. Throws InvalidInputError if the plan was changed. */
+  /** Returns the plan with a code, waiting or used. Throws InvalidInputError if the plan was changed. */
   find(code: string): Promise<OrderPlan | UsedPlan | undefined>
   /** Returns the codes of the plans that wait, in alphabetical order. */
   listWaiting(): Promise<string[]>
@@ -43,7 +43,7 @@ export interface OrderPlansOptions {
 }
 
 const maxBytes = 32 * 1024 * 1024
-const waitingName = /^([A-Z]{4}-[A-Z]{4})\.json$/
+const waitingPlanName = /^([A-Z]{4}-[A-Z]{4})\.json$/
 const anyPlanName = /^[A-Z]{4}-[A-Z]{4}\.(json|used)$/
 const timeField = /"(expires_at|used_at)":"([^"]*)"/
 /** How long the result of a used plan is kept; it is normally read within days. */
@@ -83,7 +83,8 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
       const file = await readPrivate(waitingPath(code), maxBytes, paths.data)
       return file === undefined ? findUsed(code) : parseOrderPlan(file.text, code)
     },
-    listWaiting: async () => (await listNames()).flatMap((name) => waitingName.exec(name)?.[1] ?? []).sort(),
+    listWaiting: async () =>
+      (await listNames()).flatMap((name) => waitingPlanName.exec(name)?.[1] ?? []).sort(),
     async claim(code, now) {
       try {
         await rename(waitingPath(code), usedPath(code))

@@ -11,7 +11,8 @@ import { linkAsNew } from '../../disk/whole-file.ts'
 import { IoError } from '../../errors/kinds.ts'
 import { pdfEnd, pdfStart, pdfTailBytes } from '../../domain/report/source.ts'
 
-export interface Received {
+/** The size and the hash of a report's content. */
+export interface ContentDigest {
   bytes: number
   sha256: string
 }
@@ -20,7 +21,7 @@ export interface Received {
  * The bytes of a report, which are checked while they are read; `received` is set once they are complete and valid.
  */
 export interface CheckedContent extends AsyncIterable<Uint8Array> {
-  readonly received: Received | undefined
+  readonly received: ContentDigest | undefined
 }
 
 /** Reports contain personal data, so only their owner may read them. */
@@ -32,7 +33,7 @@ export async function readText(path: string): Promise<string | undefined> {
   return readOwn(path, maxManifestBytes)
 }
 
-export async function hashFile(path: string): Promise<Received> {
+export async function hashFile(path: string): Promise<ContentDigest> {
   const hash = createHash('sha256')
   let bytes = 0
   try {
@@ -106,7 +107,7 @@ export async function makeFoldersBelow(
 ): Promise<HeldFolder> {
   const parentsOfNew = new Set<string>()
   const folder = openFolders(root, file, 'make the folder', (path) => {
-    if (makeFolder(path.at)) parentsOfNew.add(path.parent)
+    if (makeFolder(path.folderPath)) parentsOfNew.add(path.parent)
   })
   try {
     // Folders are named by their paths below the root: the descriptor's number may belong to another folder by the
@@ -137,14 +138,17 @@ function openFolders(
   root: HeldFolder,
   file: string,
   action: string,
-  prepare: (folder: { at: string; parent: string }) => void,
+  prepare: (folder: { folderPath: string; parent: string }) => void,
 ): HeldFolder {
   let folder = root
   const parts = file.split('/').slice(0, -1)
   for (const [depth, part] of parts.entries()) {
     const parent = folder
     try {
-      prepare({ at: join(parent.systemPath, part), parent: join(root.systemPath, ...parts.slice(0, depth)) })
+      prepare({
+        folderPath: join(parent.systemPath, part),
+        parent: join(root.systemPath, ...parts.slice(0, depth)),
+      })
       folder = parent.openBelow(part)
     } catch (error) {
       throw diskFailure(action, join(parent.path, part), error)

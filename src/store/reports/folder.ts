@@ -169,7 +169,7 @@ export class ReportFolder {
   }
 
   /** The folder above this one in which other accounts could replace this one; undefined if there is none. */
-  get openFolderAbove(): WritableFolder | undefined {
+  get exchangeableFolderAbove(): WritableFolder | undefined {
     return this.#hasModes ? this.#root.exchangeableFolder : undefined
   }
 
@@ -201,7 +201,8 @@ export class ReportFolder {
       if (!status.isFile()) return 'changed'
       const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + timestampResolutionMs
       if (status.size === record.bytes) {
-        if (isUntouched && !readsContent && this.#findOpenFolder(record.file) === undefined) return 'whole'
+        if (isUntouched && !readsContent && this.#findWritableFolder(record.file) === undefined)
+          return 'whole'
         if ((await hashFile(path)).sha256 === record.sha256) return 'whole'
       }
       return (await isWholePdf(path)) ? 'changed' : 'damaged'
@@ -304,7 +305,7 @@ export class ReportFolder {
    * Returns the first folder in the path of a file, from this one on, into which other accounts may put files;
    * undefined if there is none. `relativePath`: its path in this folder, '' for this folder itself.
    */
-  #findOpenFolder(file: string): (WritableFolder & { relativePath: string }) | undefined {
+  #findWritableFolder(file: string): (WritableFolder & { relativePath: string }) | undefined {
     if (!this.#hasModes) return undefined
     const parts = file.split('/').slice(0, -1)
     for (let depth = 0; depth <= parts.length; depth += 1) {
@@ -323,9 +324,9 @@ export class ReportFolder {
    * would be changed; undefined if there is none. `relativePath` is undefined for a folder above this one.
    */
   #findUnsafeFolder(file: string): (WritableFolder & { relativePath: string | undefined }) | undefined {
-    const above = this.openFolderAbove
+    const above = this.exchangeableFolderAbove
     if (!this.#root.isHeld && above !== undefined) return { ...above, relativePath: undefined }
-    return file.includes('/') ? this.#findOpenFolder(file) : undefined
+    return file.includes('/') ? this.#findWritableFolder(file) : undefined
   }
 
   #requireSafeFolders(action: 'write' | 'remove', file: string): void {

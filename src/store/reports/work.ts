@@ -199,7 +199,7 @@ function tryUnlink(lock: string): boolean {
   }
 }
 
-const isSameFile = (one: Stats, b: Stats): boolean => one.ino === b.ino && one.dev === b.dev
+const isSameFile = (one: Stats, other: Stats): boolean => one.ino === other.ino && one.dev === other.dev
 
 /** Returns whether the folder or its lock is missing, because its holder ended meanwhile. */
 function isGone(path: string, lock: string): boolean {

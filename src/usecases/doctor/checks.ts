@@ -233,7 +233,7 @@ async function checkStore({ openServices, findStoreLocation }: Parts): Promise<C
   }
   const { store } = await openServices('store')
   const [problem] = await store.problems()
-  const closing = problem === undefined ? await store.rollbacks.closing() : undefined
+  const closing = problem === undefined ? await store.rollbacks.readClosing() : undefined
   if (closing !== undefined) {
     throw new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
       hint: 'It takes no orders. See what is missing, and how to continue, with: refcheck store check',

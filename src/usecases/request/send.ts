@@ -140,7 +140,7 @@ async function recordMixedUpRequest(
   }
   const change = changeFor(outcome, clock.now())
   const laterChange = ownRow.state === 'sending' ? change : { ...change, decision: lateAnswerDecision }
-  if (!(await ledger.moveFrom(otherRow, toUnknown, { ...attempt, state: ownRow.state }, laterChange)))
+  if (!(await ledger.moveRequest(otherRow, toUnknown, { ...attempt, state: ownRow.state }, laterChange)))
     return recordUnknown()
   const haltError = takenRequestError(
     outcome.requestId,

@@ -44,7 +44,7 @@ export async function purgeAll(
   const emails = await findEmails(ledger, target)
   const draftIds = await findDraftIds(drafts, target, emails)
   const planCodes = await findPlanCodes(plans, emails)
-  const traces = 'endedBefore' in target ? undefined : await maintenance.traces(target)
+  const traces = 'endedBefore' in target ? undefined : await maintenance.findTraces(target)
   const foundFiles =
     traces === undefined || 'endedBefore' in target
       ? noFiles

@@ -127,7 +127,7 @@ export const mutants: readonly {
       resendUnknown,
       {
         path: `${postgres}/leases.ts`,
-        from: 'AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})',
+        from: 'AND (r.leased_until >= ${databaseNow} OR ${isRunnerConnected})',
         to: 'AND r.leased_until >= ${databaseNow}',
       },
     ],

@@ -11,7 +11,7 @@ export function bindLedger(real: Ledger): Ledger {
     add: (batch, guard) => real.add(batch, guard),
     move: (from, change) => real.move(from, change),
     beginInQuota: (from, attempt, setup) => real.beginInQuota(from, attempt, setup),
-    moveFrom: (holder, loss, from, change) => real.moveFrom(holder, loss, from, change),
+    moveRequest: (holder, loss, from, change) => real.moveRequest(holder, loss, from, change),
     moveAndBegin: (from, change, next, attempt, setup) =>
       real.moveAndBegin(from, change, next, attempt, setup),
     acknowledge: (...args) => real.acknowledge(...args),

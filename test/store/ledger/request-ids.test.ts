@@ -60,10 +60,10 @@ describe.each(backends)('%s: a request id that several rows of one service could
     const decision = { by: 'refcheck', why: 'a read showed another person' }
     const loss = { to: 'unknown', at: someTime + 60, reason: 'mixed up', decision } as const
     const accepted = await rowOf(ledger, holder)
-    expect(await ledger.moveFrom(accepted, loss, ownAttempt, acceptedAs(requestId))).toBe(false)
+    expect(await ledger.moveRequest(accepted, loss, ownAttempt, acceptedAs(requestId))).toBe(false)
     expect(await rowOf(ledger, holder)).toMatchObject({ state: 'accepted', requestId })
     expect(
-      await ledger.moveFrom(
+      await ledger.moveRequest(
         accepted,
         loss,
         { ...ownAttempt, state: 'unknown' },

@@ -108,7 +108,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     '%s is stored in the folder that was opened, with the manifest',
     async (file) => {
       const folder = await openFolder()
-      expect(folder.openFolderAbove).toEqual({ path: sharedFolder, writers: 'all' })
+      expect(folder.exchangeableFolderAbove).toEqual({ path: sharedFolder, writers: 'all' })
       expect(await storeReport(folder, file, true, exchangeForLink)).toMatchObject({ outcome: 'stored' })
       await folder.close()
       expectOutsideUnchanged()
@@ -169,7 +169,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
 test('a link of this account that others cannot exchange is followed', async () => {
   exchangeForLink()
   const folder = await openFolder()
-  expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
+  expect([folder.openToWriters, folder.exchangeableFolderAbove]).toEqual([undefined, undefined])
   expect(await storeReport(folder, 'b.pdf')).toMatchObject({ outcome: 'stored' })
   await folder.close()
   expect(readdirSync(outsideFolder).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
@@ -178,7 +178,7 @@ test('a link of this account that others cannot exchange is followed', async () 
 test('with the sticky bit, a folder that all may write to contains reports that only their owner can move', async () => {
   chmodSync(sharedFolder, 0o1777)
   const folder = await openFolder()
-  expect(folder.openFolderAbove).toBeUndefined()
+  expect(folder.exchangeableFolderAbove).toBeUndefined()
   await folder.close()
 })
 
@@ -252,7 +252,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (otherAccountId) =
   ])('the folder above is reported if %s', async (_, changeOwner, writers) => {
     changeOwner()
     const folder = await openFolder()
-    expect(folder.openFolderAbove).toEqual({ path: sharedFolder, writers })
+    expect(folder.exchangeableFolderAbove).toEqual({ path: sharedFolder, writers })
     await folder.close()
   })
 
@@ -279,7 +279,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (otherAccountId) =
     chmodSync(sharedFolder, 0o775)
     chmodSync(reports, 0o775)
     const folder = await openFolder()
-    expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
+    expect([folder.openToWriters, folder.exchangeableFolderAbove]).toEqual([undefined, undefined])
     await folder.close()
   })
 })

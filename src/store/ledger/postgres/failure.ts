@@ -9,6 +9,7 @@ import {
   StoreDownError,
 } from '../../../errors/kinds.ts'
 
+/** What helps: `fix`: a user has to correct something; `busy` and `down`: the same command can succeed later. */
 type Kind = 'fix' | 'busy' | 'down'
 type Reason = readonly [kind: Kind, why: string, hint: string]
 

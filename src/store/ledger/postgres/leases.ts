@@ -9,17 +9,19 @@ import { allOrders, selectOrdersWith } from '../submission-rows.ts'
 import type { Database, Sql } from './connection.ts'
 import { databaseNow, lockKey } from './dialect.ts'
 
-/** A condition: the runner `r` is connected, since it holds its lock as long as its connection lasts. */
-const runnerIsThere = `EXISTS (
+/** SQL condition: the runner `r` is connected, since it has its lock as long as its connection lasts. */
+const isRunnerConnected = `EXISTS (
   SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND l.classid::bigint = (r.lock >> 32) AND l.objid::bigint = (r.lock & 4294967295)
 )`
 
-/** "A row is held by session lock and lease": a row `s` whose runner released its batch, or has neither, is free. */
+/**
+ * SQL condition: the runner of the row `s` has released the batch, or has neither its session lock nor a valid lease.
+ */
 const leaseExpired = `NOT EXISTS (
   SELECT 1 FROM runs u JOIN runners r ON r.id = u.runner
-  WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})
+  WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${isRunnerConnected})
 )`
 
 /** Rows whose runner has ended. The pending rows of a file belong to no runner. */
@@ -40,24 +42,25 @@ VALUES (:id, :lock, :machine, :pid, ${databaseNow}, ${databaseNow}, 0)
 ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}`
 
 /** Removes runners that are not connected and have claimed nothing for 30 days. */
-const forgetRunners = `
-DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${runnerIsThere}`
+const deleteOldRunners = `
+DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${isRunnerConnected}`
 
 const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
 
 const batchKey = lockKey('batch', 'CAST(:batch_id AS text)')
 
-/** Processes that send rows of a batch share the lock of the batch. */
-const shared = { sending: '_shared', 'a change': '' }
-const tryLock = (use: LeaseUse): string => `SELECT pg_try_advisory_lock${shared[use]}(${batchKey}) AS took`
-const unlock = (use: LeaseUse): string => `SELECT pg_advisory_unlock${shared[use]}(${batchKey})`
+/** Processes that send rows of a batch share the lock of the batch. Any other change needs the lock alone. */
+const lockSuffixes = { sending: '_shared', 'a change': '' }
+const tryLock = (use: LeaseUse): string =>
+  `SELECT pg_try_advisory_lock${lockSuffixes[use]}(${batchKey}) AS took`
+const unlock = (use: LeaseUse): string => `SELECT pg_advisory_unlock${lockSuffixes[use]}(${batchKey})`
 
 const insertRun = `
 INSERT INTO runs (batch_id, runner, since) VALUES (:batch_id, :runner, ${databaseNow}) ON CONFLICT DO NOTHING`
 
 const selectHolder = `
 SELECT r.pid, r.machine, u.since FROM runs u JOIN runners r ON r.id = u.runner
-WHERE u.batch_id = :batch_id AND ${runnerIsThere} ORDER BY u.since LIMIT 1`
+WHERE u.batch_id = :batch_id AND ${isRunnerConnected} ORDER BY u.since LIMIT 1`
 
 type HolderRow = Record<'pid' | 'since', number> & { machine: string }
 
@@ -98,7 +101,7 @@ export class Runner implements Leases {
     const row = (await this.#database.get(`SELECT ${databaseNow} AS now`)) as { now: number }
     this.beganAt = row.now
     await this.#database.get(lockRunner, { lock: this.#lock })
-    await this.#database.run(forgetRunners)
+    await this.#database.run(deleteOldRunners)
     const process = { machine: machineName(), pid: processId() }
     await this.#database.run(insertRunner, { id: this.id, lock: this.#lock, ...process })
   }

@@ -46,7 +46,10 @@ CREATE TABLE pauses (
 );
 `
 
-/** The SQL that makes each format from the one before. `format` in the table meta is the number of these that ran. */
+/**
+ * The SQL that makes each format from the one before. `format` in the table meta is the number of formats that were
+ * made.
+ */
 export const formats: readonly string[] = [schema + tablesOfSharedStore]
 
 export const formatName = 'format'
@@ -270,7 +273,7 @@ function readDefaults(sql: string): Map<string, string> {
   return defaults
 }
 
-const defaultBusyMs = 5_000
+const defaultLockWaitMs = 5_000
 /** The time for which a run waits for its database, for example during a restart or a failover. */
 const defaultPatienceMs = 600_000
 
@@ -310,7 +313,7 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
 
 async function connect(
   server: PostgresServer,
-  { env = {}, secrets, lockWaitMs = defaultBusyMs, ...options }: StoreOptions,
+  { env = {}, secrets, lockWaitMs = defaultLockWaitMs, ...options }: StoreOptions,
   reconnectMs: number,
 ): Promise<Database> {
   const serverWithPassword = await withPassword(server, env, options.onMessage)

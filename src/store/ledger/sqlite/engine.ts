@@ -72,7 +72,7 @@ function toDriverValues(names: readonly string[], values: Values): DriverValues 
 }
 
 /** A statement with the names of its parameters. */
-interface Prepared {
+interface PreparedStatement {
   statement: StatementSync
   names: readonly string[]
 }
@@ -84,7 +84,7 @@ const fatalCodes = new Set<number | undefined>([10, 11, 13, 26])
 export class Database {
   readonly location: string
   readonly #connection: DatabaseSync
-  readonly #statements = new Map<string, Prepared>()
+  readonly #statements = new Map<string, PreparedStatement>()
   #failure: Error | undefined
 
   /** `lockWaitMs`: milliseconds to wait for a write of another process. */
@@ -109,16 +109,16 @@ export class Database {
   }
 
   get(sql: string, values: Values = {}): unknown {
-    return this.#ask('get', sql, values)
+    return this.#execute('get', sql, values)
   }
 
   all(sql: string, values: Values = {}): unknown[] {
-    return this.#ask('all', sql, values) as unknown[]
+    return this.#execute('all', sql, values) as unknown[]
   }
 
   /** Returns the number of rows that the statement changed. */
   run(sql: string, values: Values = {}): number {
-    return Number((this.#ask('run', sql, values) as { changes: number | bigint }).changes)
+    return Number((this.#execute('run', sql, values) as { changes: number | bigint }).changes)
   }
 
   /** Runs all statements of `work`, in the open transaction or each in its own. */
@@ -187,14 +187,14 @@ export class Database {
     }
   }
 
-  #ask(kind: 'all' | 'get' | 'run', sql: string, values: Values): unknown {
+  #execute(kind: 'all' | 'get' | 'run', sql: string, values: Values): unknown {
     return this.#guard(() => {
       const { statement, names } = this.#prepare(sql)
       return statement[kind](toDriverValues(names, values))
     })
   }
 
-  #prepare(sql: string): Prepared {
+  #prepare(sql: string): PreparedStatement {
     const cached = this.#statements.get(sql)
     if (cached !== undefined) return cached
     const text = expandSql(sqliteDialect, sql)

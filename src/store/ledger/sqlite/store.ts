@@ -55,43 +55,43 @@ function refuseAddedObjects(database: Database): void {
 
 /**
  * Throws an IoError for a file that is not a store, or that another version of refcheck made. Changes nothing.
- * `known`: the formats of this version. The caller has begun a transaction, since another process may be making the
- * store.
+ * `knownFormats`: the formats of this version. The caller has begun a transaction, since another process may be making
+ * the store.
  */
-export function inspect(database: Database, known = formats): void {
+export function inspect(database: Database, knownFormats = formats): void {
   const { location } = database
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
-  if (application === formerApplicationId) requireKnownFormat(location, 'file', 'former', known.length)
+  if (application === formerApplicationId) requireKnownFormat(location, 'file', 'former', knownFormats.length)
   if (count > 0 && application !== applicationId) {
     const why = 'it is another program’s database'
     throw unusableStore(location, why, 'Choose another file with REFCHECK_STORE.')
   }
   refuseAddedObjects(database)
-  requireKnownFormat(location, 'file', Number(database.pragma('user_version')), known.length)
+  requireKnownFormat(location, 'file', Number(database.pragma('user_version')), knownFormats.length)
 }
 
 /**
- * Brings the store to the newest format, also if several processes try at once. `formerKey` returns the fingerprint
- * key of a store that was at the same path, so that a new store recognises the people of that store. `known`: the
+ * Brings the store to the newest format, also if several processes try at once. `formerKey` returns the fingerprint key
+ * of a store that was at the same path, so that a new store recognises the people of that store. `knownFormats`: the
  * formats of this version. Returns true if the store was made by this call.
  */
 export function migrate(
   database: Database,
   random: Random,
   formerKey?: () => Uint8Array | undefined,
-  known = formats,
+  knownFormats = formats,
 ): boolean {
-  if (database.pragma('user_version') === known.length) return false
+  if (database.pragma('user_version') === knownFormats.length) return false
   return database.transaction(() => {
-    inspect(database, known)
+    inspect(database, knownFormats)
     const version = Number(database.pragma('user_version'))
-    for (const format of known.slice(version)) database.exec(format)
+    for (const format of knownFormats.slice(version)) database.exec(format)
     if (version === 0) {
       database.exec(`PRAGMA application_id = ${applicationId}`)
       database.runSync(beginStore(random, formerKey))
     }
-    database.exec(`PRAGMA user_version = ${known.length}`)
+    database.exec(`PRAGMA user_version = ${knownFormats.length}`)
     return version === 0
   })
 }
@@ -191,7 +191,10 @@ BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
 const damageIn = (rows: readonly unknown[]): string[] =>
   rows.map((row) => String(Object.values(row as object)[0])).filter((message) => message !== 'ok')
 
-/** Marks a copy as a backup, which takes no orders until it is accepted: it lacks what is ordered after it was made. */
+/**
+ * Marks a copy as a backup, which takes no orders until the user accepts it: orders that are added later are missing in
+ * it.
+ */
 function markAsBackup(target: string, originalLocation: string): void {
   const copy = new Database(target, 0)
   try {
@@ -296,13 +299,13 @@ async function makeFile(path: string): Promise<void> {
   await flushFolder(dirname(path))
 }
 
-const defaultBusyMs = 5_000
+const defaultLockWaitMs = 5_000
 /** Pause before a store that another process has locked is tried again. */
 const pauseMs = 20
 
 /** Opens the store in a file, which is made if it does not exist. `location`: an absolute path, or ":memory:". */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
-  const { clock, random, lockWaitMs = defaultBusyMs, onMessage } = options
+  const { clock, random, lockWaitMs = defaultLockWaitMs, onMessage } = options
   const isInMemory = location === ':memory:'
   const files = isInMemory ? undefined : attemptLogFiles(options, `${location}.attempts`)
   files?.requireNoFormerLog(location)

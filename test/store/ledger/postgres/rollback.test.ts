@@ -257,7 +257,7 @@ test.each([['the loser'], ['the owner']])(
     const owner = await beginOrder(b, 'owner@example.com')
     const decision = { by: 'refcheck', why: 'a read showed another person' }
     const loss = { to: 'unknown', at: someTime, reason: 'mixed up', decision } as const
-    expect(await b.ledger.moveFrom({ ...loser, state: 'accepted' }, loss, owner, accepted)).toBe(true)
+    expect(await b.ledger.moveRequest({ ...loser, state: 'accepted' }, loss, owner, accepted)).toBe(true)
     await runSql('DELETE FROM decisions; DELETE FROM request_rows')
     await failOver([loser, owner])
     for (const store of firstReporter === 'the loser' ? [a, b] : [b, a]) await store.rollbacks.examine()
