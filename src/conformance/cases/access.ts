@@ -22,7 +22,9 @@ import {
   expectStatus,
   collectFindings,
   type Run,
-  casesAbout,
+  casesThatControl,
+  casesThatOrder,
+  casesThatRead,
   itemsIf,
 } from '../table.ts'
 import type { CallOptions, CaseContext } from '../case-context.ts'
@@ -144,7 +146,7 @@ async function orderAs(
 }
 
 export const accessCases: readonly Case[] = [
-  ...casesAbout('GET /v1/ping', 'read', {
+  ...casesThatRead('GET /v1/ping', {
     'ping.answer': [
       'Response 200: data = `{status: string}`, status_message "ok", message "".',
       [
@@ -172,7 +174,7 @@ export const accessCases: readonly Case[] = [
       ],
     ],
   }),
-  ...casesAbout('Versioning', 'read', {
+  ...casesThatRead('Versioning', {
     'versioning.prefix': [
       'The version is carried in the URL path prefix: /v1/ for this version, later versions use /v2/ and so on.',
       async ({ probe }) => {
@@ -182,7 +184,7 @@ export const accessCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('What the service does', 'read', {
+  ...casesThatRead('What the service does', {
     'versioning.transport': [
       'Transport | HTTPS only; plain HTTP requests are rejected',
       async ({ target, probe }) => {
@@ -197,7 +199,7 @@ export const accessCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Authentication', 'read', {
+  ...casesThatRead('Authentication', {
     'authentication.required': [
       'Both headers are required on every /v1/* endpoint except: GET /v1/ping (no authentication), and GET /v1/reports/* when a valid signed `t` query token is supplied.',
       callAsEach(401, ({ target: { apiKey, userEmail } }) => ({
@@ -269,7 +271,7 @@ export const accessCases: readonly Case[] = [
       createForeignKeyCalls,
     ],
   }),
-  ...casesAbout('Request', 'create', {
+  ...casesThatOrder('Request', {
     'authentication.attributed': [
       'requester.email | string | Email of the service user the request is attributed to.',
       async (context) => {
@@ -291,7 +293,7 @@ export const accessCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/users', 'read', {
+  ...casesThatRead('GET /v1/users', {
     'authentication.second-user': [
       'Purpose: identify emails usable as the user email header.',
       (context) => [
@@ -301,7 +303,7 @@ export const accessCases: readonly Case[] = [
   }),
 ]
 
-export const roleCases = casesAbout('Authentication', 'create', {
+export const roleCases = casesThatOrder('Authentication', {
   'roles.may-not-create': [
     'An action not permitted by the role gives 403.',
     (context) => {
@@ -355,12 +357,12 @@ const planRule =
  * cannot be undone.
  */
 export const userStatusCases: readonly Case[] = [
-  ...casesAbout('POST /v1/requests', 'control', {
+  ...casesThatControl('POST /v1/requests', {
     'standing.credits': [planRule, expectRefusedPlan('no credits')],
     'standing.trial': [planRule, expectRefusedPlan('trial expired')],
     'standing.subscription': [planRule, expectRefusedPlan('subscription inactive')],
   }),
-  ...casesAbout('Errors', 'control', {
+  ...casesThatControl('Errors', {
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
       async (context) => {
@@ -372,7 +374,7 @@ export const userStatusCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/users', 'control', {
+  ...casesThatControl('GET /v1/users', {
     'standing.inactive-user': [
       'Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -390,7 +392,7 @@ export const userStatusCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Authentication', 'control', {
+  ...casesThatControl('Authentication', {
     'standing.revoked-key': [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (context) => {

@@ -2,7 +2,7 @@ import { advise, type Case, requireTestable } from '../case.ts'
 import { type Answer, readValue, formatValue } from '../answer.ts'
 import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
 import { isObject } from '../shape.ts'
-import { type Run, casesAbout } from '../table.ts'
+import { type Run, casesThatRead } from '../table.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /*
@@ -64,7 +64,7 @@ function findStatusMessage(status: number): string {
 }
 
 export const answerCases: readonly Case[] = [
-  ...casesAbout('Resources and their fields', 'read', {
+  ...casesThatRead('Resources and their fields', {
     'answers.envelope': [
       'All JSON responses are wrapped as `{data, status_message, message}`.',
       testEachJsonAnswer(({ json }) => {
@@ -76,7 +76,7 @@ export const answerCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Errors', 'read', {
+  ...casesThatRead('Errors', {
     'answers.data': [
       'data | object, array or null | Payload; null on errors.',
       testEachJsonAnswer(({ status, data }) => {
@@ -103,7 +103,7 @@ export const answerCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('What the service does', 'read', {
+  ...casesThatRead('What the service does', {
     'answers.cache-headers': [
       'Cache headers | Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response',
       async (context) => {
@@ -134,7 +134,7 @@ export const answerCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Errors', 'read', {
+  ...casesThatRead('Errors', {
     'answers.never-202': ['202 | ok | Reserved; not emitted |', expectUnused(202)],
     'answers.never-422': [
       '422 | client_error | Reserved; v1 uses 400 for all validation failures |',
@@ -147,7 +147,7 @@ export const answerCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'read', {
+  ...casesThatRead('POST /v1/requests', {
     'answers.retry-after': [
       '429 | Throttled; Retry-After header present.',
       async (context) => {

@@ -20,7 +20,7 @@ import {
   expectStatus,
   expectRefusal,
   type Run,
-  casesAbout,
+  casesThatOrder,
   itemsIf,
 } from '../table.ts'
 import { requireFollowedRequest } from '../journey.ts'
@@ -68,7 +68,7 @@ const packageMissingRule = '404 | Package not found, disabled, or not available 
 
 /** Cases about valid orders and their headers, and about packages that cannot be ordered. */
 export const createCases: readonly Case[] = [
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.accepted': [
       'Response 201: data = `{request_id: string (UUID), status: string}` where status is RECEIVED. A 201 confirms acceptance only; it does not mean checks have started or finished.',
       async (context) => {
@@ -91,7 +91,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Limits', 'create', {
+  ...casesThatOrder('Limits', {
     'create.longest-phone': [
       'Recipient phone | E.164, at most 15 digits | POST /v1/requests',
       testFromAccepted((body) => {
@@ -105,7 +105,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.information-optional': [
       'additional_information | array | No | Check-specific information as defined by the package schema.',
       testFromAccepted((body) => {
@@ -131,7 +131,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Package', 'create', {
+  ...casesThatOrder('Package', {
     'create.package-inactive': [
       'status | string | ACTIVE, INACTIVE or DISABLED. Only ACTIVE packages can be used to create requests.',
       async (context) => {
@@ -149,7 +149,7 @@ export const createCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.package-disabled': [
       packageMissingRule,
       async (context) => {
@@ -165,7 +165,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('GET /v1/requests/{request_id}', 'create', {
+  ...casesThatOrder('GET /v1/requests/{request_id}', {
     'create.readable': [
       'request_id | string (UUID) | From request creation.',
       async (context) => {
@@ -207,7 +207,7 @@ const recipientPaths = ['recipient', ...recipientNames.map((name) => `recipient.
 
 /** Cases about invalid orders, except those with invalid additional_information. */
 export const createRefusalCases: readonly Case[] = [
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.invalid-json': [
       status400Rule,
       testFromAccepted((body) => {
@@ -222,7 +222,7 @@ export const createRefusalCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Errors', 'create', {
+  ...casesThatOrder('Errors', {
     'create.missing-fields': [
       mismatchRule,
       testFromAccepted((body) => [
@@ -235,7 +235,7 @@ export const createRefusalCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.wrong-types': [
       packageIdRule,
       testFromAccepted((body) => {
@@ -339,7 +339,7 @@ const requiredRule = '...fields.<field_name>.required | boolean | Whether the fi
 
 /** Cases about orders with invalid additional_information. */
 export const createInformationCases: readonly Case[] = [
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.information-form': [
       fieldValuesRule,
       testWithInformation(({ body, entry, withFirstEntry }) => {
@@ -370,7 +370,7 @@ export const createInformationCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Package schema', 'create', {
+  ...casesThatOrder('Package schema', {
     'create.information-required': [
       requiredRule,
       testWithInformation(({ body, sentEntries, entry, withFirstEntry }) => [
@@ -388,7 +388,7 @@ export const createInformationCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesAbout('Errors', 'create', {
+  ...casesThatOrder('Errors', {
     'create.information-unknown': [
       mismatchRule,
       testWithInformation(({ entry, withFirstEntry }) => {
@@ -402,7 +402,7 @@ export const createInformationCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('Package schema', 'create', {
+  ...casesThatOrder('Package schema', {
     'create.information-types': [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
       testWithInformation(async ({ body, sentEntries }, context) => {
@@ -432,7 +432,7 @@ export const createInformationCases: readonly Case[] = [
 
 /** Cases with further valid orders, which must be accepted, and with further invalid orders. */
 export const createFormCases: readonly Case[] = [
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.valid-emails': [
       emailRule,
       testFromAccepted((body) =>
@@ -442,7 +442,7 @@ export const createFormCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesAbout('Request', 'create', {
+  ...casesThatOrder('Request', {
     'create.kept-as-sent': [
       'recipient | object | first_name, last_name, email, phone (strings).',
       testFromAccepted(async (body, context) => {
@@ -458,7 +458,7 @@ export const createFormCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('GET /v1/packages/{id}/schema', 'create', {
+  ...casesThatOrder('GET /v1/packages/{id}/schema', {
     'create.unknown-fields': [
       unknownFieldRule,
       testFromAccepted((body) => {
@@ -480,7 +480,7 @@ export const createFormCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.information-entry-left-out': [
       status400Rule,
       testWithInformation(({ body, sentEntries }) =>
@@ -496,7 +496,7 @@ export const createFormCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesAbout('Package schema', 'create', {
+  ...casesThatOrder('Package schema', {
     'create.information-null': [
       requiredRule,
       testWithInformation(({ entry, withFirstEntry }) => {
@@ -506,7 +506,7 @@ export const createFormCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'create.information-whole': [
       fieldValuesRule,
       testWithInformation(async ({ body }, context) => {

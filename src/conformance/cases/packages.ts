@@ -19,7 +19,8 @@ import {
   expectRefusal,
   findDuplicates,
   type Run,
-  casesAbout,
+  casesThatOrder,
+  casesThatRead,
   itemsIf,
 } from '../table.ts'
 import {
@@ -85,7 +86,7 @@ const statusFilterRule =
 
 /** Cases about the list of packages. */
 export const packageCases: readonly Case[] = [
-  ...casesAbout('GET /v1/packages', 'read', {
+  ...casesThatRead('GET /v1/packages', {
     'packages.list': [
       'Response 200: data = `{packages: [Package]}`. No pagination; the full list is returned. INACTIVE and DISABLED packages are returned for inventory only.',
       async (context) => {
@@ -94,7 +95,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Package', 'read', {
+  ...casesThatRead('Package', {
     'packages.unique-ids': [
       'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
       async (context) =>
@@ -103,7 +104,7 @@ export const packageCases: readonly Case[] = [
         ),
     ],
   }),
-  ...casesAbout('GET /v1/packages', 'read', {
+  ...casesThatRead('GET /v1/packages', {
     'packages.filter-status': [
       statusFilterRule,
       async (context) => {
@@ -145,7 +146,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Limits', 'read', {
+  ...casesThatRead('Limits', {
     'packages.no-pagination': [
       'Pagination | None; packages and users are returned in full | GET /v1/packages, GET /v1/users',
       async (context) => {
@@ -154,7 +155,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/packages', 'read', {
+  ...casesThatRead('GET /v1/packages', {
     'packages.by-role': [
       "Returns packages available to the organisation and the user (availability depends on the user's role).",
       async (context) => {
@@ -166,7 +167,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'create', {
+  ...casesThatOrder('POST /v1/requests', {
     'packages.order-by-role': [
       '404 | Package not found, disabled, or not available to the organisation and user.',
       async (context) => {
@@ -255,7 +256,7 @@ const entryPerCheckRule =
 
 /** Cases about the schemas of packages. */
 export const schemaCases: readonly Case[] = [
-  ...casesAbout('GET /v1/packages/{id}/schema', 'read', {
+  ...casesThatRead('GET /v1/packages/{id}/schema', {
     'schema.readable': [
       'Response 200: data = Package schema.',
       async (context) => {
@@ -273,14 +274,14 @@ export const schemaCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Package schema', 'read', {
+  ...casesThatRead('Package schema', {
     'schema.shape': [
       'fields.recipient | object | Keys first_name, last_name, email, phone; each is `{type: string, required: boolean}`. Phone uses E.164.',
       async (context) =>
         (await readSchemas(context)).flatMap(([{ id }, data]) => schemaShape(data, `schema ${id}`)),
     ],
   }),
-  ...casesAbout('Limits', 'read', {
+  ...casesThatRead('Limits', {
     'schema.codes': [
       'Additional information codes | Each code at most once per request | POST /v1/requests',
       testEachSchema((data) =>
@@ -290,7 +291,7 @@ export const schemaCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesAbout('Package schema', 'read', {
+  ...casesThatRead('Package schema', {
     'schema.needing-none-omitted': [
       entryPerCheckRule,
       testEachSchema((data) =>
@@ -308,7 +309,7 @@ export const schemaCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('POST /v1/requests', 'read', {
+  ...casesThatRead('POST /v1/requests', {
     'schema.recipient-required': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       async (context) =>
@@ -319,7 +320,7 @@ export const schemaCases: readonly Case[] = [
         ),
     ],
   }),
-  ...casesAbout('Package status', 'read', {
+  ...casesThatRead('Package status', {
     'schema.stable': [
       'the schema of an existing package id stays stable.',
       async (context) =>
@@ -331,7 +332,7 @@ export const schemaCases: readonly Case[] = [
         })),
     ],
   }),
-  ...casesAbout('GET /v1/packages/{id}/schema', 'read', {
+  ...casesThatRead('GET /v1/packages/{id}/schema', {
     'schema.unknown-package': [
       'Errors: 401; 403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user); 429; 5xx.',
       async (context) => [

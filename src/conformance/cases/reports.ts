@@ -8,7 +8,9 @@ import {
   expectStatus,
   collectFindings,
   type Run,
-  casesAbout,
+  casesThatControl,
+  casesThatOrder,
+  casesThatRead,
   itemsIf,
 } from '../table.ts'
 import { readChecks, requireCompletedRequest, requireFollowedRequest } from '../journey.ts'
@@ -167,7 +169,7 @@ const errorsRule =
   'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.'
 
 export const reportCases: readonly Case[] = [
-  ...casesAbout('Authentication', 'create', {
+  ...casesThatOrder('Authentication', {
     'reports.url': [
       'Signed report token: report URLs in request reads carry `?t=<signed_token>`.',
       async (context) =>
@@ -182,7 +184,7 @@ export const reportCases: readonly Case[] = [
         }),
     ],
   }),
-  ...casesAbout('GET /v1/reports/{check_id}', 'create', {
+  ...casesThatOrder('GET /v1/reports/{check_id}', {
     'reports.by-headers': [
       pdfRule,
       testReportOfEachKind(({ path }) => [
@@ -195,7 +197,7 @@ export const reportCases: readonly Case[] = [
       testReportOfEachKind((report, context) => [createTokenCall(context, report, 'without headers')]),
     ],
   }),
-  ...casesAbout('Authentication', 'create', {
+  ...casesThatOrder('Authentication', {
     'reports.token-invalid': [
       'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
       testReportOfEachKind(({ path, url }) => [
@@ -204,7 +206,7 @@ export const reportCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesAbout('GET /v1/reports/{check_id}/referees/{referee_id}', 'create', {
+  ...casesThatOrder('GET /v1/reports/{check_id}/referees/{referee_id}', {
     'reports.token-of-another': [
       'The token `t` is specific to the referee report it was issued for.',
       async (context) => {
@@ -217,7 +219,7 @@ export const reportCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Endpoints', 'create', {
+  ...casesThatOrder('Endpoints', {
     'reports.token-elsewhere': [
       'Every endpoint below requires the two authentication headers unless stated.',
       async (context) => {
@@ -230,7 +232,7 @@ export const reportCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/reports/{check_id}', 'read', {
+  ...casesThatRead('GET /v1/reports/{check_id}', {
     'reports.unknown': [
       errorsRule,
       [
@@ -239,7 +241,7 @@ export const reportCases: readonly Case[] = [
       ],
     ],
   }),
-  ...casesAbout('GET /v1/reports/{check_id}', 'create', {
+  ...casesThatOrder('GET /v1/reports/{check_id}', {
     'reports.not-yet': [
       errorsRule,
       async (context) => {
@@ -261,13 +263,13 @@ export const reportCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('Limits', 'control', {
+  ...casesThatControl('Limits', {
     'reports.token-life': ['Signed report token lifetime | 1 hour | Report URLs', testTokenLife],
   }),
 ]
 
 export const reportTokenCases: readonly Case[] = [
-  ...casesAbout('Authentication', 'create', {
+  ...casesThatOrder('Authentication', {
     'reports.token-lasts': [
       'The token is valid for 1 hour.',
       async (context) => {
@@ -278,7 +280,7 @@ export const reportTokenCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/reports/{check_id}', 'create', {
+  ...casesThatOrder('GET /v1/reports/{check_id}', {
     'reports.every-report': [
       pdfRule,
       async (context) =>

@@ -2,7 +2,7 @@ import { advise, type Case, requireTestable } from '../case.ts'
 import { toEntries, readValue, formatValue } from '../answer.ts'
 import { unknownId } from '../order.ts'
 import { isAbout, statusOf } from '../events.ts'
-import { expectSame, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
+import { expectSame, expectStatus, type Run, casesThatOrder, casesThatRead, itemsIf } from '../table.ts'
 import {
   readChecks,
   requireCompletedRequest,
@@ -128,7 +128,7 @@ async function testCheckIds(context: CaseContext): Promise<string[]> {
 }
 
 export const requestCases: readonly Case[] = [
-  ...casesAbout('GET /v1/requests/{request_id}', 'create', {
+  ...casesThatOrder('GET /v1/requests/{request_id}', {
     'requests.shape': [
       'Response 200: data = Request (with checks and referees).',
       async (context) => {
@@ -138,13 +138,13 @@ export const requestCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/requests/{request_id}', 'read', {
+  ...casesThatRead('GET /v1/requests/{request_id}', {
     'requests.unknown': [
       'Errors: 401; 403 (user not an active member); 404 (request not found or not available to the organisation); 429; 5xx.',
       [{ get: `/v1/requests/${unknownId}`, expect: 404 }],
     ],
   }),
-  ...casesAbout('Request', 'create', {
+  ...casesThatOrder('Request', {
     'requests.created-at': [
       'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
       async (context) => {
@@ -166,13 +166,13 @@ export const requestCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/requests/{request_id}', 'read', {
+  ...casesThatRead('GET /v1/requests/{request_id}', {
     'requests.malformed-id': [
       'request_id | string (UUID) | From request creation.',
       [{ get: '/v1/requests/not-a-uuid', expect: [400, 404] }],
     ],
   }),
-  ...casesAbout('GET /v1/requests/{request_id}', 'create', {
+  ...casesThatOrder('GET /v1/requests/{request_id}', {
     'requests.unchanging': [
       'Read-only and idempotent.',
       async (context) => {
@@ -186,13 +186,13 @@ export const requestCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('What the service does', 'create', {
+  ...casesThatOrder('What the service does', {
     'requests.checks-of-package': [
       'A package defines which reference and/or background checks a request includes.',
       compareWithPackage,
     ],
   }),
-  ...casesAbout('Check (element of checks)', 'create', {
+  ...casesThatOrder('Check (element of checks)', {
     'requests.check-ids': [
       'id | string (UUID) or null | null until the check has been created.',
       testCheckIds,
@@ -219,7 +219,7 @@ export const requestCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('GET /v1/requests/{request_id}', 'create', {
+  ...casesThatOrder('GET /v1/requests/{request_id}', {
     'requests.fresh-urls': [
       'Each read produces fresh signed report URLs.',
       async (context) => {
@@ -254,7 +254,7 @@ const areAllFinished = (checks: string[]): boolean => checks.every((status) => t
 const hasCompleted = (checks: string[]): boolean => checks.includes('COMPLETED')
 
 export const statusCases: readonly Case[] = [
-  ...casesAbout('Request status', 'create', {
+  ...casesThatOrder('Request status', {
     'statuses.received': [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
       testStatus('RECEIVED', (checks) => checks.every((status) => status === 'RECEIVED')),
@@ -294,7 +294,7 @@ export const statusCases: readonly Case[] = [
         ),
     ],
   }),
-  ...casesAbout('Check (element of checks)', 'create', {
+  ...casesThatOrder('Check (element of checks)', {
     'statuses.reports-of-the-finished': [
       'report_pdf_url | string or null | Background checks only. Signed URL; null until the report is available. Token valid 1 hour.',
       async (context) => {
@@ -317,7 +317,7 @@ export const statusCases: readonly Case[] = [
 const [manualWaitMs, realWaitMs] = [24 * 3_600_000, 3000]
 
 /** These cases run after most others, so that an ended request has had time to change. */
-export const terminalStatusCases: readonly Case[] = casesAbout('Request status', 'create', {
+export const terminalStatusCases: readonly Case[] = casesThatOrder('Request status', {
   'statuses.terminal': [
     'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',
     async (context) => {

@@ -7,7 +7,7 @@ import {
   readSchema,
   requireSecondUser,
 } from '../order.ts'
-import { type Expectations, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
+import { type Expectations, expectStatus, type Run, casesThatUseUpQuota, itemsIf } from '../table.ts'
 import { requireCompletedRequest } from '../journey.ts'
 import type { Identity, QuotaWindow } from '../target.ts'
 import type { CaseContext } from '../case-context.ts'
@@ -327,11 +327,11 @@ const retryAfterRule =
   'The 429 Retry-After value is the number of seconds left in the window that was breached (per-minute or per-hour, whichever was hit first).'
 
 export const throttleCases: readonly Case[] = [
-  ...casesAbout('Limits', 'slow', { 'throttle.minute': [minuteRule, testWithQuota(testMinuteQuota)] }),
-  ...casesAbout('Errors', 'slow', {
+  ...casesThatUseUpQuota('Limits', { 'throttle.minute': [minuteRule, testWithQuota(testMinuteQuota)] }),
+  ...casesThatUseUpQuota('Errors', {
     'throttle.minute-retry-after': [retryAfterRule, testWithQuota(testMinuteRetryAfter)],
   }),
-  ...casesAbout('Limits', 'slow', {
+  ...casesThatUseUpQuota('Limits', {
     'throttle.fixed-window': [minuteRule, testWithQuota(testFixedWindow)],
     'throttle.hour': [hourRule, testWithQuota(testHourQuota)],
     'throttle.every-endpoint': [
@@ -353,14 +353,14 @@ export const throttleCases: readonly Case[] = [
 
 /** Cases about the calls that share a window. */
 export const quotaScopeCases: readonly Case[] = [
-  ...casesAbout('Limits', 'slow', {
+  ...casesThatUseUpQuota('Limits', {
     'throttle.all-endpoints-together': [minuteRule, testWithQuota(testAllEndpoints)],
     'throttle.all-users-together': [
       minuteRule,
       testOtherCaller(requireSecondUser, 'as the second user, when the quota of the key is used up', 429),
     ],
   }),
-  ...casesAbout('Errors', 'slow', {
+  ...casesThatUseUpQuota('Errors', {
     'throttle.whole-seconds': [retryAfterRule, testWithQuota(testWholeSeconds)],
   }),
 ]

@@ -1,7 +1,7 @@
 import { toEntries, readValue } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import { listUsers } from '../order.ts'
-import { expectStatus, findDuplicates, type Run, casesAbout, itemsIf } from '../table.ts'
+import { expectStatus, findDuplicates, type Run, casesThatControl, casesThatRead, itemsIf } from '../table.ts'
 import { arrayOf, isObject, object, type Shape, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
@@ -51,7 +51,7 @@ const testEachPermissions =
   }
 
 export const userCases: readonly Case[] = [
-  ...casesAbout('GET /v1/users', 'read', {
+  ...casesThatRead('GET /v1/users', {
     'users.list': [
       'Response 200: data = `{users: [User]}`. The full list of active users of the organisation identified by the API key is returned; no pagination. Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -60,7 +60,7 @@ export const userCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('User', 'read', {
+  ...casesThatRead('User', {
     'users.permissions-of-members': [
       'permissions | array of strings | Present only when role is member; omitted for other roles. Format `<product>.<level>`.',
       testEachUser((user) => {
@@ -93,7 +93,7 @@ export const userCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesAbout('User', 'control', {
+  ...casesThatControl('User', {
     'users.active-teams': [
       'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
       (context) => {
@@ -110,7 +110,7 @@ export const userCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('GET /v1/users', 'read', {
+  ...casesThatRead('GET /v1/users', {
     'users.inactive': [
       'Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -128,7 +128,7 @@ export const userCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesAbout('User', 'read', {
+  ...casesThatRead('User', {
     'users.job-title': [
       'job_title | string | Empty string when not set.',
       testEachUser((user) =>
@@ -143,7 +143,7 @@ export const userCases: readonly Case[] = [
         ),
     ],
   }),
-  ...casesAbout('GET /v1/users', 'read', {
+  ...casesThatRead('GET /v1/users', {
     'users.no-parameters': [
       'No query parameters.',
       async (context) => {

@@ -12,7 +12,7 @@ import {
   identifyUpdate,
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
-import { expectSame, type Run, casesAbout, itemsIf } from '../table.ts'
+import { expectSame, type Run, casesThatControl, itemsIf } from '../table.ts'
 import { readChecks, type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
 import { orderRichestPackage, createUsualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
@@ -111,7 +111,7 @@ function findReasonFaults(delivery: Delivery): string[] {
 }
 
 export const webhookCases: readonly Case[] = [
-  ...casesAbout('Request status', 'control', {
+  ...casesThatControl('Request status', {
     'webhook.every-change': [
       'Every change of the overall request status triggers one `request.updated` event.',
       testEachJourney(findMissingEvents),
@@ -121,7 +121,7 @@ export const webhookCases: readonly Case[] = [
       testEachJourney(findNeedlessEvents),
     ],
   }),
-  ...casesAbout('Events', 'control', {
+  ...casesThatControl('Events', {
     'webhook.request': [
       'One event type exists: `request.updated`.',
       testEachEvent((each) => [
@@ -398,7 +398,7 @@ async function expectNoRetry(
       ]
 }
 
-export const webhookDeliveryCases: readonly Case[] = casesAbout('Events', 'control', {
+export const webhookDeliveryCases: readonly Case[] = casesThatControl('Events', {
   'webhook.again-after-refusal': [
     atLeastOnceRule,
     async (context) => {
