@@ -427,9 +427,9 @@ class ApiClient {
   }
 
   /**
-   * Returns the envelope of a response; undefined if the body is too large or not an envelope. Secrets are redacted,
-   * since a service or a proxy may return the data that it was sent, and its texts are stored and printed. `url`: the
-   * signed URL that was called.
+   * Returns the envelope of a response; undefined if the body is too large or not an envelope. Its secrets are
+   * redacted, since a service or a proxy may return what it was sent, and the messages of responses are stored and
+   * printed. `url`: the signed URL that was called.
    */
   envelopeOf({ body }: { body: Uint8Array }, url = ''): Envelope | undefined {
     if (isTooLarge({ body })) return undefined
@@ -470,7 +470,7 @@ class ApiClient {
         limits: reportLimits,
       })
       const failedBody = stream.status === 200 ? undefined : await collect(stream.body, maxFailureBytes)
-      return { ...stream, failedBody: failedBody }
+      return { ...stream, failedBody }
     }, this.#retryPolicy(signal))
     if (answer.failedBody !== undefined) {
       throw this.responseError(answer, this.envelopeOf({ body: answer.failedBody }, url), hints)

@@ -189,7 +189,7 @@ export function createStylesheetPlugin(rewriteCounts: RewriteCounts): Plugin {
 export class RewriteCounts {
   readonly #counts = new Map<string, number>()
 
-  /** Registers rewriteCounts that must replace something. */
+  /** Registers rewrites that must each replace something. */
   expectRewrites(...names: string[]): void {
     for (const name of names) this.#counts.set(name, 0)
   }

@@ -26,10 +26,12 @@ export interface HttpClientOptions {
   onExchange?: ((report: ExchangeReport) => void) | undefined
   /** Called before every exchange. */
   onStart?: ((request: HttpRequest) => void) | undefined
-  /** Sends every exchange instead of own connections. The caller closes it. */
+  /**
+   * A dispatcher of undici that sends every exchange, in place of the client's own connections. The caller closes it.
+   */
   dispatcher?: { request(options: never): unknown } | undefined
   /** Whether plain http to a URL of another machine is allowed; by default it is not. */
-  isApproved?: ((url: URL) => boolean) | undefined
+  isPlainHttpAllowed?: ((url: URL) => boolean) | undefined
   /** Certificates (PEM) of the trusted authorities, in place of those of this machine. */
   authorities?: string[] | undefined
 }
@@ -94,9 +96,9 @@ export class HttpClient {
   }
 
   #resolveTarget(request: HttpRequest): { url: URL; limits: HttpLimits } {
-    const { isApproved } = this.#options
+    const { isPlainHttpAllowed } = this.#options
     return {
-      url: secureUrl(request.url, undefined, isApproved),
+      url: secureUrl(request.url, undefined, isPlainHttpAllowed),
       limits: { ...jsonLimits, ...request.limits },
     }
   }
@@ -193,7 +195,9 @@ function refusalOf({ headers }: Dispatcher.ResponseData, exchange: Exchange): Tr
       },
     )
   }
-  return Number(headers['content-length']) > exchange.plan.limits.maxBytes ? exchange.tooLarge() : undefined
+  return Number(headers['content-length']) > exchange.plan.limits.maxBytes
+    ? exchange.tooLargeError()
+    : undefined
 }
 
 /** The parameters of an exchange. */
@@ -260,7 +264,7 @@ class Exchange {
     try {
       for await (const chunk of body) {
         receivedBytes += chunk.byteLength
-        if (receivedBytes > this.plan.limits.maxBytes) throw this.tooLarge()
+        if (receivedBytes > this.plan.limits.maxBytes) throw this.tooLargeError()
         yield chunk
       }
     } catch (error) {
@@ -270,7 +274,7 @@ class Exchange {
     }
   }
 
-  tooLarge(): TransportError {
+  tooLargeError(): TransportError {
     const { url, limits } = this.plan
     return new TransportError(`${url.host}: the answer is larger than ${limits.maxBytes} bytes, the limit`, {
       sent: true,

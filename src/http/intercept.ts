@@ -39,7 +39,10 @@ export function interceptedUrl(url: URL): URL | undefined {
   return undefined
 }
 
-/** Node's `fetch` and undici up to 7 use the first property, undici 8 the second one. */
+/**
+ * Replaces the two global properties in which callers find their dispatcher: Node's `fetch` and undici up to 7 use the
+ * first one, undici 8 the second one. Returns a function that restores them.
+ */
 function installDispatchers(): () => void {
   const agent = new Agent()
   // Node sets its own dispatcher when `fetch` is loaded, so this is done before the dispatchers are replaced.
@@ -65,8 +68,8 @@ function installDispatchers(): () => void {
 function replaceDispatcher(key: string, adapt: (agent: Agent) => Dispatcher, agent: Agent): () => void {
   const globals = globalThis as unknown as Record<symbol, Dispatcher | undefined>
   const symbol = Symbol.for(key)
-  // Restored at the end even if there was none: a copy of undici that was loaded meanwhile has relied on it and set
-  // none.
+  // This dispatcher is set at the end even if the property was empty before: a copy of undici that was loaded meanwhile
+  // has found a dispatcher there, and so has set none.
   const previous = globals[symbol] ?? adapt(new Agent())
   const intercepting = adapt(agent)
   const dispatch: Dispatcher['dispatch'] = (options, handler) => {

@@ -11,10 +11,10 @@ import type { HttpLimits } from './types.ts'
 /**
  * Returns the URL if it is https, or http on this machine. "HTTPS only; plain HTTP requests are rejected" ("What the
  * service does"), so no data is sent in clear text over a network. Throws a UsageError for any other URL, without its
- * possibly secret parts. `source`: the origin of the text, for messages; `isApproved`: allows plain http to other
- * machines.
+ * possibly secret parts. `source`: the origin of the text, for messages; `isPlainHttpAllowed`: whether plain http to a
+ * URL of another machine is allowed.
  */
-export function secureUrl(text: string, source?: string, isApproved?: (url: URL) => boolean): URL {
+export function secureUrl(text: string, source?: string, isPlainHttpAllowed?: (url: URL) => boolean): URL {
   if (!URL.canParse(text)) {
     throw new UsageError(`${source ?? 'this'} is not a URL`, {
       hint: 'A URL looks like https://api.example.com',
@@ -28,7 +28,8 @@ export function secureUrl(text: string, source?: string, isApproved?: (url: URL)
     })
   }
   if (url.protocol === 'https:') return url
-  if (url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isApproved?.(url) === true)) return url
+  if (url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isPlainHttpAllowed?.(url) === true))
+    return url
   throw new UsageError(`${refused} ${url.protocol}//${url.host}: https is required`, {
     hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
   })

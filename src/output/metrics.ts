@@ -10,6 +10,7 @@ export interface WorkerStatus {
   lagSeconds: number
   /** Whether the store is closed to orders, because it is older than its attempt log. */
   isClosed: boolean
+  /** The windows of each profile's quota: `seconds` is the length of a window, `left` the calls left in it. */
   quota: readonly { profile: string; seconds: number; left: number }[]
 }
 

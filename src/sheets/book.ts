@@ -84,13 +84,13 @@ function requireAllowedSize(
 }
 
 async function* inflate(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
-  let sum = 0
+  let checksum = 0
   for await (const chunk of await zip.openReadStreamPromise(entry)) {
     const bytes = chunk as Buffer
-    sum = crc32(bytes, sum)
+    checksum = crc32(bytes, checksum)
     yield bytes
   }
-  if (sum !== entry.crc32) throw new Error(`the checksum of ${entry.fileName} is wrong`)
+  if (checksum !== entry.crc32) throw new Error(`the checksum of ${entry.fileName} is wrong`)
 }
 
 /**

@@ -173,7 +173,7 @@ function unreadableError(name: string, error: unknown): Error {
   })
 }
 
-/** An opened table. Each call of `rows` or `parts` reads the file from its start. */
+/** An opened table. Each call of `rows` or `rowChunks` reads the file from its start. */
 export interface Sheet {
   /** The source's name, for messages. */
   readonly name: string

@@ -28,8 +28,8 @@ async function canonicalEncoding(name: string): Promise<string | undefined> {
 const refusedEncodings = new Set(['base64', 'hex', 'binary', 'internal', 'utf7', 'utf7imap', 'ucs2', 'cesu8'])
 
 /**
- * As `canonicalEncoding`, but throws an InvalidInputError for an unknown encoding. `from` names the flag in the
- * message.
+ * Returns the canonical name of an encoding. Throws an InvalidInputError for an unknown encoding; `source` names the
+ * flag in the message.
  */
 export async function requireEncoding(name: string, source: string): Promise<string> {
   const canonical = await canonicalEncoding(name)

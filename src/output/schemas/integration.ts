@@ -3,6 +3,11 @@ import { z } from 'zod'
 import { requestStatuses } from '../../contract/statuses.ts'
 import { count, moment, textOrNull } from './document.ts'
 
+/*
+ * What commands print about the sandbox, webhooks and the conformance of a deployment. `answers` (answers.ts) says
+ * which command prints which.
+ */
+
 export const address = z.strictObject({
   base_url: z.string(),
   api_key: z.string(),

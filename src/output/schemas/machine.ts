@@ -4,6 +4,11 @@ import { user } from '../../contract/user.ts'
 import { count, momentOrNull, textOrNull } from './document.ts'
 import { submissionStates } from '../../domain/submission/states.ts'
 
+/*
+ * What commands print about this machine: profiles, settings, the quota, the store and the worker. `answers`
+ * (answers.ts) says which command prints which.
+ */
+
 const storage = z.enum(['keychain', 'file', 'environment'])
 
 export const profiles = z.array(

@@ -7,7 +7,7 @@ import { attentionKinds } from '../../domain/overview/attention.ts'
 import { quota } from './machine.ts'
 
 const state = z.enum(submissionStates)
-const shared = z.enum(['email', 'phone', 'name'])
+const sharedDetail = z.enum(['email', 'phone', 'name'])
 const row = z.int().positive()
 const line = z.int().positive().nullable()
 
@@ -40,7 +40,7 @@ const heldRow = z.strictObject({
   row,
   line,
   like: z.union([z.strictObject({ row: z.int() }), z.strictObject({ request_id: textOrNull })]),
-  shares: z.array(shared),
+  shares: z.array(sharedDetail),
   reason: z.string(),
   matches: match,
 })

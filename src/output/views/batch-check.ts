@@ -313,8 +313,8 @@ function repeatedLines(repeated: Plan['repeated']): string[] {
   return [
     `  ${formatCount(repeated.length, 'row')} the same as an earlier row, not sent`,
     ...firstLines(repeated, maxNamed, ({ row, line, name, earlier }) => {
-      const at = positionText(row, line)
-      const who = name === '' ? at : `${shownName(name)} (${at})`
+      const position = positionText(row, line)
+      const who = name === '' ? position : `${shownName(name)} (${position})`
       return `${who}, as in ${positionText(earlier.row, earlier.line)}`
     }),
   ]
@@ -369,8 +369,8 @@ function firstLines<T>(all: readonly T[], max: number, lineFor: (each: T) => str
 function invalidLines(problems: readonly RowProblem[]): string[] {
   const firstOfRows = [...Map.groupBy(problems, ({ row }) => row).values()].flatMap(([first]) => first ?? [])
   return firstLines(firstOfRows, maxNamed, ({ row, line, person, column, problem }) => {
-    const at = positionText(row, line)
-    return `${person === '' ? at : `${shownName(person)} (${at})`}: ${column} ${problem}`
+    const position = positionText(row, line)
+    return `${person === '' ? position : `${shownName(person)} (${position})`}: ${column} ${problem}`
   })
 }
 
@@ -379,9 +379,9 @@ function invalidLines(problems: readonly RowProblem[]): string[] {
  */
 function phoneSharerLines(phones: Plan['phoneSharers']): string[] {
   if (phones.length === 0) return []
-  const [has, are] = phones.length === 1 ? ['has', 'it is'] : ['have', 'they are']
+  const [has, theyAre] = phones.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
-    `  ${formatCount(phones.length, 'row')} ${has} the phone of another person: ${are} sent`,
+    `  ${formatCount(phones.length, 'row')} ${has} the phone of another person: ${theyAre} sent`,
     ...firstLines(
       phones,
       maxNamed,
@@ -395,9 +395,9 @@ function phoneSharerLines(phones: Plan['phoneSharers']): string[] {
 function improbableValueLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
-  const are = rows === 1 ? 'it is' : 'they are'
+  const theyAre = rows === 1 ? 'it is' : 'they are'
   return [
-    `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${are} sent as ${are}`,
+    `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${theyAre} sent as ${theyAre}`,
     ...firstLines(unlikely, maxListed, improbableValueText),
   ]
 }
@@ -564,9 +564,9 @@ function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
  */
 function namesakeLines(names: Plan['namesakes']): string[] {
   if (names.length === 0) return []
-  const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
+  const [has, theyAre] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
-    `  ${formatCount(names.length, 'row')} ${has} the name of a person ordered before with another e-mail and phone: ${are} sent`,
+    `  ${formatCount(names.length, 'row')} ${has} the name of a person ordered before with another e-mail and phone: ${theyAre} sent`,
     ...firstLines(
       names,
       maxNamed,
@@ -582,9 +582,9 @@ function namesakeLines(names: Plan['namesakes']): string[] {
  */
 function namesakeInFileLines(names: Plan['namesakesInFile']): string[] {
   if (names.length === 0) return []
-  const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
+  const [has, theyAre] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
-    `  ${formatCount(names.length, 'row')} ${has} the name of an earlier row with another e-mail and phone: ${are} sent`,
+    `  ${formatCount(names.length, 'row')} ${has} the name of an earlier row with another e-mail and phone: ${theyAre} sent`,
     ...firstLines(
       names,
       maxNamed,

@@ -106,18 +106,18 @@ export function resultText(
 export function unfinishedText(
   name: string,
   counts: BatchCounts,
-  ordered: BatchResult['earlierOrders'],
+  earlierOrders: BatchResult['earlierOrders'],
   failedPeople: readonly FailedPerson[] = [],
 ): string {
-  const others = othersText(counts, ordered)
+  const others = othersText(counts, earlierOrders)
   const orderedText = peopleText(
-    counts.accepted + ordered.count - ordered.repeatCounts.ordered + ordered.orderedAgain,
-    counts.total - ordered.repeatCounts.all,
+    counts.accepted + earlierOrders.count - earlierOrders.repeatCounts.ordered + earlierOrders.orderedAgain,
+    counts.total - earlierOrders.repeatCounts.all,
     sanitize(name),
   )
   return (
     [orderedText, others].filter((part) => part !== '').join('; ') +
-    failedText(ordered.failedByStatus, failedPeople)
+    failedText(earlierOrders.failedByStatus, failedPeople)
   )
 }
 

@@ -67,6 +67,7 @@ export function sandboxStateView(state: SandboxState): View {
   }
 }
 
+/** Shows the stories: each is a course of one request that `sandbox trigger` plays with its events. */
 export function storiesView(
   stories: readonly { name: string; what: string }[],
 ): ListView<{ story: string; what: string }> {

@@ -156,9 +156,9 @@ export function storeMigratedView(migrated: { location: string; from: number; to
  * have been sent.
  */
 export function heldText(held: number, batchIds: readonly string[]): string {
-  const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
+  const [are, theyWere, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
   return [
-    `${formatCount(held, 'waiting row')} ${are} now held: nobody knows whether ${were} sent. See ${them}, and release what is to be sent:`,
+    `${formatCount(held, 'waiting row')} ${are} now held: nobody knows whether ${theyWere} sent. See ${them}, and release what is to be sent:`,
     ...batchIds.map((id) => `  refcheck batch rows ${id} --state held`),
   ].join('\n')
 }

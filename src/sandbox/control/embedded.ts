@@ -6,8 +6,8 @@ import { Sandbox, type SandboxOptions } from './sandbox.ts'
 export type { Sandbox, SandboxOptions } from './sandbox.ts'
 
 /**
- * Creates the whole service of the API document in this process, with its web page and its control API. Closes `data`
- * if that fails.
+ * Creates the whole service of the API document in this process, with its web page and its control API. Closes the
+ * journal of `options` if that fails.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { journal, remoteAccess } = options
@@ -39,6 +39,6 @@ async function respondToControl(
   connection: Connection,
   remoteAccess: RemoteAccess | undefined,
 ): Promise<Response> {
-  const { handleControl: control } = await import('./routes.ts')
-  return control(sandbox, request, connection, remoteAccess)
+  const { handleControl } = await import('./routes.ts')
+  return handleControl(sandbox, request, connection, remoteAccess)
 }

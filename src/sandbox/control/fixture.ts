@@ -11,14 +11,14 @@ type SeedPart = string | number
 
 /** Functions that return the names from which the random ids and secrets of an organisation are derived. */
 interface SeedNames {
-  organisationIndex: (name: string, index: number) => SeedPart
-  team: (name: string, index: number, organisation: number) => SeedPart[]
+  organisation: (name: string, index: number) => SeedPart
+  team: (name: string, index: number, organisationIndex: number) => SeedPart[]
   user: (email: string, organisationId: string) => SeedPart[]
 }
 
 const seedNamesByPosition: SeedNames = {
-  organisationIndex: (_name, index) => index,
-  team: (_name, index, organisation) => [organisation, index],
+  organisation: (_name, index) => index,
+  team: (_name, index, organisationIndex) => [organisationIndex, index],
   user: (email, organisationId) => [organisationId, email],
 }
 
@@ -54,7 +54,7 @@ function createOrganisation(
   rng: SeededRandom,
   seedNames: SeedNames,
 ) {
-  const seedName = seedNames.organisationIndex(fixture.name, index)
+  const seedName = seedNames.organisation(fixture.name, index)
   const id = rng.uuid('organisation', seedName)
   const organisation: Organisation = {
     id,
@@ -207,7 +207,7 @@ function makeUser(
  * same when entries are added.
  */
 export const builtInSeedNames: SeedNames = {
-  organisationIndex: (name) => name,
+  organisation: (name) => name,
   team: (name) => [name.split(' ')[0]?.toLowerCase() ?? ''],
   user: (email) => [email],
 }

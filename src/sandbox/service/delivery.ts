@@ -75,7 +75,10 @@ export class Deliveries {
     this.#options = options
   }
 
-  /** "Every change of the overall request status triggers one `request.updated` event." */
+  /**
+   * Sends the event of a change of the overall status, or collects it if a story delivers it: "Every change of the
+   * overall request status triggers one `request.updated` event."
+   */
   announce(request: RequestRecord, status: RequestStatus, at: number): void {
     const { service, rng } = this.#options
     const organisation = service.state.organisations.get(request.organisation_id)
@@ -151,7 +154,7 @@ export class Deliveries {
   }
 
   /**
-   * Posts an event to `url` once, with a wrong signature if `forged` is true. Returns the outcome and the
+   * Posts an event to `url` once, with a wrong signature if `hasWrongSignature` is true. Returns the outcome and the
    * real milliseconds that it took.
    */
   async deliverTo(
@@ -299,8 +302,8 @@ export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
   let httpClient: Promise<HttpClient> | undefined
   const createClient = async (): Promise<HttpClient> => {
     const { HttpClient: Client } = await import('../../http/client.ts')
-    const isApproved = ({ host }: URL): boolean => approvedHosts.has(host)
-    return new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isApproved })
+    const isPlainHttpAllowed = ({ host }: URL): boolean => approvedHosts.has(host)
+    return new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isPlainHttpAllowed })
   }
   return async (url, headers, body, signal) => {
     httpClient ??= createClient()

@@ -157,7 +157,7 @@ class RenderingCache {
     const rendering: Rendering = {
       dependencies,
       pieces: formatSuccess(resource).split(tokenMark),
-      reportPaths: reportPaths,
+      reportPaths,
     }
     if (this.#renderings.size >= maxRenderings) this.#renderings.clear()
     this.#renderings.set(request, rendering)

@@ -116,6 +116,7 @@ const step = z.discriminatedUnion('does', [
   z.object({ at, does: z.literal('nominate'), check: count, referee }),
   z.object({ at, does: z.literal('referee'), check: count, referee: count, status: refereeStatus }),
   z.object({ at, does: z.literal('report'), check: count, referee: count.nullable() }),
+  /** The request ends with ERROR. `checks`: whether its checks stay or are removed. */
   z.object({ at, does: z.literal('fail'), reason: text, checks: z.enum(['kept', 'dropped']) }),
 ])
 export type Step = z.infer<typeof step>

@@ -312,7 +312,7 @@ class TableReader {
     }
   }
 
-  /** By column: index of the column's range in `struckByConditionalFormat`. */
+  /** The index of each column's range in `struckByConditionalFormat`, by column. */
   readonly #rangeIndexes = new Map<number, number>()
 
   /**

@@ -131,7 +131,7 @@ export async function readSharedStrings(
   const struckTexts = new Set<number>()
   const colours = new SpanColours()
   let hasRichText = false
-  if (part === undefined) return { texts, struckTexts: struckTexts, spanColours: colours.byText, hasRichText }
+  if (part === undefined) return { texts, struckTexts, spanColours: colours.byText, hasRichText }
   let text = ''
   let isInText = false
   let phoneticDepth = 0
@@ -156,7 +156,7 @@ export async function readSharedStrings(
       if (isInText) text += piece
     },
   })
-  return { texts, struckTexts: struckTexts, spanColours: colours.byText, hasRichText }
+  return { texts, struckTexts, spanColours: colours.byText, hasRichText }
 }
 
 /** Collects the colours of the spans of each text. */
