@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { sampleOf } from '../harness/share.ts'
 import { fullInformation, orderArguments } from '../harness/people.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
@@ -67,7 +67,7 @@ async function runAndKillAt(
   { env, folder }: World,
 ): Promise<boolean> {
   const reports = join(folder, 'reports')
-  const run = start(argv, env)
+  const run = startProgram(argv, env)
   const watcher = callAtEvent(reports, event, () => run.child.kill('SIGKILL'))
   const outcome = await run.ended
   watcher.close()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { expectDescribed } from '../harness/described-output.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
@@ -23,7 +23,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   'sandbox start --json prints one line when it is ready, and ends with exit 0 after %s',
   async (signal) => {
     const folder = temporaryFolder()
-    const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
+    const sandbox = startProgram(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
     const readyLine = await sandbox.until('\n')
     const address = JSON.parse(readyLine) as Address
     expect(Object.keys(address)).toEqual(['base_url', 'api_key', 'user_email', 'webhook_secret'])
@@ -42,7 +42,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 test('sandbox start --login saves a profile that works without an environment', async () => {
   const folder = temporaryFolder()
   const env = emptyEnv(folder)
-  const sandbox = start(['sandbox', 'start', '--port', '0', '--login'], env)
+  const sandbox = startProgram(['sandbox', 'start', '--port', '0', '--login'], env)
   expect(await sandbox.until('packages list')).toContain('Profile "sandbox" is logged in to it, and in use.')
   expect((await refcheck(['auth', 'status', '--json'], { env })).json()).toMatchObject({
     profile: 'sandbox',
@@ -57,7 +57,7 @@ test('sandbox start --login --profile saves a profile of that name, but does not
   const folder = temporaryFolder()
   const env = emptyEnv(folder)
   const command = ['sandbox', 'start', '--port', '0', '--login', '--profile', 'acme']
-  const sandbox = start(command, env)
+  const sandbox = startProgram(command, env)
   expect(await sandbox.until('packages list')).toContain('Profile "acme" is logged in to it, and in use.')
   sandbox.child.kill('SIGTERM')
   expect(await sandbox.ended).toBe(0)
@@ -73,7 +73,7 @@ test('sandbox start --login --profile saves a profile of that name, but does not
 
 test('--quota sets the windows: the third call is refused with the remaining seconds', async () => {
   const folder = temporaryFolder()
-  const sandbox = start(
+  const sandbox = startProgram(
     ['sandbox', 'start', '--port', '0', '--json', '--quota', '2/60,1000/3600'],
     emptyEnv(folder),
   )
@@ -90,9 +90,9 @@ test('--quota sets the windows: the third call is refused with the remaining sec
 
 test('a port that is in use: exit 1 with a hint', async () => {
   const folder = temporaryFolder()
-  const first = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
+  const first = startProgram(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
   const { base_url } = JSON.parse(await first.until('\n')) as Address
-  const second = start(['sandbox', 'start', '--port', new URL(base_url).port], emptyEnv(folder))
+  const second = startProgram(['sandbox', 'start', '--port', new URL(base_url).port], emptyEnv(folder))
   expect(await second.ended).toBe(1)
   expect(second.stderr()).toMatch(/^Error: .+\n.+\n$/)
 })
@@ -125,7 +125,7 @@ test('the sandbox of the pipeline recipe is ready when ping answers, and accepts
   ) as { services: { sandbox: { command: string; environment: { REFCHECK_SANDBOX_TOKEN: string } } } }
   const { command, environment: composeEnv } = recipe.services.sandbox
   const [, line = ''] = /^npx --yes --package \S+ refcheck (.*)$/.exec(command) ?? []
-  const sandbox = start([...line.split(' '), '--port', '0'], {
+  const sandbox = startProgram([...line.split(' '), '--port', '0'], {
     ...emptyEnv(temporaryFolder()),
     ...composeEnv,
   })
@@ -161,7 +161,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
   test('with TLS, commands work with https, and plain http gets no answer', async () => {
     const folder = temporaryFolder()
     const argv = ['sandbox', 'start', '--json', '--port', '0', '--host', '0.0.0.0', ...tls]
-    const sandbox = start(argv, emptyEnv(folder))
+    const sandbox = startProgram(argv, emptyEnv(folder))
     const readyLine = await sandbox.until('\n')
     const address = JSON.parse(readyLine) as Address
     expect(address.base_url).toMatch(/^https:\/\/localhost:\d+$/)
@@ -169,7 +169,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
       'fetch failed',
     )
     const trustEnv = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
-    const list = start(['packages', 'list', '--json'], {
+    const list = startProgram(['packages', 'list', '--json'], {
       ...emptyEnv(folder),
       ...envOfReadyLine(readyLine),
       ...trustEnv,
@@ -198,7 +198,7 @@ test(
     const folder = temporaryFolder()
     const reports = join(folder, 'reports')
     const argv = ['sandbox', 'demo', '--json']
-    const demo = start([...argv, '--output', reports], emptyEnv(folder))
+    const demo = startProgram([...argv, '--output', reports], emptyEnv(folder))
     expect(await demo.ended).toBe(0)
     expectDescribed(argv, demo.stdout())
     const commands = demo

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 
 import { orderArguments } from '../harness/people.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { keys, openTerminal } from '../harness/terminal.ts'
 import { temporaryFolder, world } from '../harness/world.ts'
 
@@ -15,7 +15,7 @@ const binFolder = join(import.meta.dirname, '..', '..', 'bin')
 
 test('a command whose output is not read ends with exit 0 and prints nothing on stderr', async () => {
   const { env } = await world()
-  const run = start(['schema', 'show', '101', '--json'], env)
+  const run = startProgram(['schema', 'show', '101', '--json'], env)
   run.child.stdout?.destroy()
   expect(await run.ended).toBe(0)
   expect(run.stderr()).toBe('')
@@ -27,7 +27,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     const testWorld = await world()
     const created = await testWorld.run(orderArguments('Priya', ['--yes', '--json']))
     const { request_id } = created.json() as { request_id: string }
-    const run = start(['request', 'wait', request_id], testWorld.env)
+    const run = startProgram(['request', 'wait', request_id], testWorld.env)
     while (!run.stderr().includes('RECEIVED'))
       await new Promise((resolve) => run.child.stderr?.once('data', resolve))
     run.child.kill(signal)
@@ -43,7 +43,7 @@ test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
     ['SIGTERM', 0, 'Stopped; 0 new events recorded.'],
     ['SIGINT', 130, 'Interrupted; 0 new events recorded'],
   ] as const) {
-    const run = start(['webhook', 'listen', '--port', '0', '--json'], env)
+    const run = startProgram(['webhook', 'listen', '--port', '0', '--json'], env)
     while (!run.stderr().includes('Listening at'))
       await new Promise((resolve) => run.child.stderr?.once('data', resolve))
     run.child.kill(signal)
@@ -67,7 +67,7 @@ test('a failure with --json prints the error document on stdout and its message 
 
 test('a warning is printed if TLS verification is off', async () => {
   const { env } = await world()
-  const run = start(['packages', 'list', '--json'], { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+  const run = startProgram(['packages', 'list', '--json'], { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
   expect(await run.ended).toBe(0)
   expect(run.stderr()).toContain('Warning: NODE_TLS_REJECT_UNAUTHORIZED=0')
 })
@@ -138,14 +138,14 @@ test('a command that needs no current folder works in a folder that was removed'
 
 test('a data folder that cannot be created (/proc) ends the command with a message', async () => {
   const { env } = await world()
-  const run = start(['request', 'list'], { ...env, REFCHECK_DATA_DIR: '/proc/refcheck' })
+  const run = startProgram(['request', 'list'], { ...env, REFCHECK_DATA_DIR: '/proc/refcheck' })
   expect(await run.ended).toBe(1)
   expect(run.stderr()).toMatch(/^Error: cannot make the folder "\/proc\/refcheck": .*\n/)
 })
 
 test('Ctrl-C while an order is in flight prints that its answer is awaited', async () => {
   const testWorld = await world()
-  const run = start(orderArguments('Priya+hang-after'), testWorld.env)
+  const run = startProgram(orderArguments('Priya+hang-after'), testWorld.env)
   while (testWorld.sandbox.requests().length === 0) await setImmediate()
   run.child.kill('SIGINT')
   while (run.stderr() === '') await new Promise((resolve) => run.child.stderr?.once('data', resolve))

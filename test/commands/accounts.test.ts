@@ -42,7 +42,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
   test('an order under an account that the store does not have is refused, and stores and sends nothing', async () => {
     const here = await sessionWithAcme(store)
     const calls = here.listCalls().length
-    const [before] = [(await here.type('store info --json')).json()]
+    const before = (await here.type('store info --json')).json()
     expect(await here.type(orderLine('ann'), underAccount('acmee'))).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acmee refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
       2> Error: the store has no account "acmee"; it has acme
@@ -201,7 +201,7 @@ test('approve refuses a plan before the confirmation if the store does not have 
   expect(here.listOrderedEmails()).toEqual(['ann@example.com'])
 })
 
-describe('another account in the settings', () => {
+describe('a change of the account in the settings', () => {
   test('shows how many people are known under the old account, and asks on a terminal', async () => {
     const here = await sessionWithAcme()
     await here.type('config set account acme')

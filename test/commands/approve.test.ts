@@ -97,7 +97,7 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
     'people.csv',
     'first_name,last_name,email,phone\nAna,One,a1@example.com,+61400000001\nBo,Two,a2@example.com,+61400000002\n',
   )
-  const [plan, stale] = [
+  const [plan, stalePlan] = [
     await addAgentPlan(here, await createFilePlan(here)),
     await addAgentPlan(here, await createFilePlan(here)),
   ]
@@ -131,7 +131,7 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
     exit 2
   `)
   here.write('people.csv', 'first_name,last_name,email,phone\nEve,Three,a3@example.com,+61400000003\n')
-  expect(await here.type(`approve ${stale}`, terminal)).toMatchInlineSnapshot(`
+  expect(await here.type(`approve ${stalePlan}`, terminal)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
     2> 2026-11-21 12:00 +00:00.
@@ -178,6 +178,7 @@ test('the columns that an agent mapped or ignored are shown before the question'
   `)
 })
 
+/** Stores the plan of an agent that sent people as a JSON array (`rows`), without a file. */
 function createPeoplePlan(here: Session, rows: string, packageId = 102): Promise<string> {
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const sha256 = createHash('sha256').update(rows).digest('hex')
@@ -187,7 +188,7 @@ function createPeoplePlan(here: Session, rows: string, packageId = 102): Promise
 
 /** A position title that is longer than the maximum length of a displayed answer. The fields after it still have to be shown. */
 const longTitle = `Nurse ${'of many wards '.repeat(30)}and the last`
-const checks = [
+const checksWithLongTitle = [
   { code: 'reference', fields: { position_title: longTitle } },
   {
     code: 'ncc_acic',
@@ -203,7 +204,10 @@ const checks = [
 
 test('if the answer to one field is too long to be shown whole, all other fields of the person are still shown', async () => {
   const here = await startSession()
-  const body = { ...(JSON.parse(orderBody('Priya', 101)) as object), additional_information: checks }
+  const body = {
+    ...(JSON.parse(orderBody('Priya', 101)) as object),
+    additional_information: checksWithLongTitle,
+  }
   const plan = await createPeoplePlan(here, JSON.stringify([body]), 101)
   const shown = await here.type(`approve ${plan}`, { ...terminal, columns: 80, answers: declineOrder })
   expect(shown.stderr.split('\n\n')[1]).toMatchInlineSnapshot(`

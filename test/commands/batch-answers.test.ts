@@ -124,8 +124,8 @@ test('--drop is recorded at once, without a typed e-mail, and the row is never s
   expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
-describe('an event that nearly matches a row', () => {
-  test('in all but the time (a clock 5 minutes off) is shown, and is no evidence', async () => {
+describe('events that nearly match a row', () => {
+  test('an event that matches a row in all but the time (a clock 5 minutes off) is shown, and is no evidence', async () => {
     const here = await session()
     const { id } = await createUnknownRow(
       here,
@@ -147,7 +147,7 @@ describe('an event that nearly matches a row', () => {
   })
 
   test.each([-5, 5])(
-    'in all but the time is evidence if the Date header shows that the clock is %i minutes off',
+    'an event that matches a row in all but the time is evidence if the Date header shows that the clock is %i minutes off',
     async (offsetMinutes) => {
       const here = await session()
       const clock = new ManualClock({ now: here.clock.now() + offsetMinutes * minute, auto: true })
@@ -164,7 +164,7 @@ describe('an event that nearly matches a row', () => {
     },
   )
 
-  test('in all but the spelling of the person is shown as well', async () => {
+  test('an event that matches a row in all but the spelling of the person is shown, and is no evidence', async () => {
     const here = await session()
     const { id } = await createUnknownRow(here, '+cut-before')
     const person = '--first-name Anne --last-name Row2 --email a2+cut-before@example.com --phone +61400000002'

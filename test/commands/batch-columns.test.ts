@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-const simple = 'first_name,last_name,email,phone'
+const simpleHeader = 'first_name,last_name,email,phone'
 const validate = 'batch validate people.csv --package 102'
 
 test('an unknown column is refused with flags that map or ignore it; the mapping can be saved by name and used again', async () => {
@@ -106,7 +106,7 @@ describe('the confirmation of all columns on one screen', () => {
     expect((await type(validate)).stderr).toContain('agreed before: Cell → phone; Mobile → left out')
   })
 
-  test('after a no, each column has its own question, which names a value of the column', async () => {
+  test('if the columns are not confirmed, each column has its own question, which names a value of the column', async () => {
     const { type, write } = await session()
     write('people.csv', 'Given name,Surname,email,phone,Notes\nSilva,Ana,ana@example.com,+61400000001,vip\n')
     const answers = [
@@ -151,11 +151,11 @@ describe('the confirmation of all columns on one screen', () => {
       'people.csv',
       'first_name,last_name,email,Telephone,Package,Years\nAna,Silva,ana@example.com,+61400000001,102,3\n',
     )
-    const ofPackage = {
+    const packageColumnAnswer = {
       ask: 'Does the column "Package" (102) give the package id of each row?',
       confirm: true,
     }
-    const answers = [{ ask: /Which package/, choose: /102/ }, ofPackage, ...confirmColumns]
+    const answers = [{ ask: /Which package/, choose: /102/ }, packageColumnAnswer, ...confirmColumns]
     expect(await type('batch validate people.csv', { answers })).toMatchInlineSnapshot(`
       $ refcheck batch validate people.csv
       ? Which package?: Identity check only (102)
@@ -197,7 +197,7 @@ describe('the confirmation of all columns on one screen', () => {
     `)
   })
 
-  test('Ctrl-C at the screen saves nothing', async () => {
+  test('Ctrl-C at the confirmation of the columns saves no mapping', async () => {
     const { type, write } = await session()
     write('people.csv', `${staff}${anna}`)
     const outcome = await type(validate, { answers: [{ ask: 'Are these right?', leave: true }] })
@@ -210,7 +210,7 @@ test('a duplicate column, a missing column and flags that name no column are ref
   const { type, write } = await session()
   const withHeader = (header: string) =>
     write('people.csv', `${header}\na,b,c@example.com,+61400000001,d@example.com\n`)
-  withHeader(`${simple},recipient.email`)
+  withHeader(`${simpleHeader},recipient.email`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     2> Error: people.csv: the columns "email" and "recipient.email" both mean email
@@ -224,7 +224,7 @@ test('a duplicate column, a missing column and flags that name no column are ref
     2> Add a column, or name an existing one, for example with: --map Mobile=phone
     exit 2
   `)
-  withHeader(simple)
+  withHeader(simpleHeader)
   expect(await type(`${validate} --ignore Notes`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --ignore Notes
     2> Error: --ignore: the file has no column "Notes"

@@ -8,7 +8,7 @@ import { session } from '../harness/session.ts'
 import { collect, openBytes, textOfCell } from '../sheets/table.ts'
 import { type Parts, excelParts, zipParts } from '../sheets/workbook.ts'
 
-const related = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 
 const header = ['first_name', 'last_name', 'email', 'phone', 'cv']
 const ana = ['Ana', 'Silva', 'ana@example.com', '+61400000001', 'CV']
@@ -21,10 +21,10 @@ const rowXml = (texts: readonly string[], row: number): string =>
   `<row r="${String(row)}">${texts.map((text, at) => cellXml(text, at, row, at === 4 && row > 1 ? '<f>"C"&amp;"V"</f>' : '')).join('')}</row>`
 
 /** A workbook with a column width, a link, a formula, a comment, conditional formatting and a hidden second sheet. */
-function formattedWorkbook(...rows: string[][]): Promise<Buffer> {
-  const sheetXml = `<cols><col min="5" max="5" width="33.5" customWidth="1"/></cols><sheetData>${[header, ...rows].map((row, at) => rowXml(row, at + 1)).join('')}</sheetData><conditionalFormatting sqref="A2:A9"><cfRule type="duplicateValues" priority="1"/></conditionalFormatting><hyperlinks><hyperlink ref="E2" xmlns:r="${related}" r:id="rId7"/></hyperlinks>`
-  const link = `<Relationship Id="rId7" Type="${related}/hyperlink" Target="https://example.com/cv?a=1&amp;b=2" TargetMode="External"/>`
-  const comments = `<Relationship Id="rId8" Type="${related}/comments" Target="../comments1.xml"/>`
+function createFormattedWorkbook(...rows: string[][]): Promise<Buffer> {
+  const sheetXml = `<cols><col min="5" max="5" width="33.5" customWidth="1"/></cols><sheetData>${[header, ...rows].map((row, at) => rowXml(row, at + 1)).join('')}</sheetData><conditionalFormatting sqref="A2:A9"><cfRule type="duplicateValues" priority="1"/></conditionalFormatting><hyperlinks><hyperlink ref="E2" xmlns:r="${relationshipTypes}" r:id="rId7"/></hyperlinks>`
+  const link = `<Relationship Id="rId7" Type="${relationshipTypes}/hyperlink" Target="https://example.com/cv?a=1&amp;b=2" TargetMode="External"/>`
+  const comments = `<Relationship Id="rId8" Type="${relationshipTypes}/comments" Target="../comments1.xml"/>`
   const parts: Parts = {
     'xl/worksheets/_rels/sheet1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${link}${comments}</Relationships>`,
   }
@@ -36,9 +36,9 @@ function formattedWorkbook(...rows: string[][]): Promise<Buffer> {
   return zipParts(workbookParts)
 }
 
-test('the results of a workbook have its column widths, and a message lists what they do not have', async () => {
+test('the results file of a workbook has its column widths, and a message lists what of the workbook it does not have', async () => {
   const { type, write, folder } = await session()
-  write('people.xlsx', await formattedWorkbook(ana))
+  write('people.xlsx', await createFormattedWorkbook(ana))
   expect(await type('batch run people.xlsx --package 102 --ignore cv --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsx --package 102 --ignore cv --yes
     2>
@@ -68,7 +68,7 @@ test('the results of a workbook have its column widths, and a message lists what
 
 test('a message lists what of the workbook is not copied to the file of invalid rows', async () => {
   const { type, write, folder } = await session()
-  write('people.xlsx', await formattedWorkbook(ana, bo))
+  write('people.xlsx', await createFormattedWorkbook(ana, bo))
   expect(await type('batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx'))
     .toMatchInlineSnapshot(`
       $ refcheck batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx
@@ -88,7 +88,7 @@ test('a message lists what of the workbook is not copied to the file of invalid 
 
 test('the results of a workbook with macros are a workbook without macros, whose name ends in .xlsx', async () => {
   const { type, write } = await session()
-  write('people.xlsm', await formattedWorkbook(ana))
+  write('people.xlsm', await createFormattedWorkbook(ana))
   expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --quiet')).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsm --package 102 --ignore cv --yes --quiet
     ✔ 1 person in people.xlsm is ordered

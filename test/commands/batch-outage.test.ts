@@ -5,13 +5,13 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
-const down = { kind: 'status', status: 503, when: 'before' } as const
+const unavailable = { kind: 'status', status: 503, when: 'before' } as const
 
 /** Makes the calls that `on` names fail from the first POST on. Returns a function that ends this. */
 function failFromFirstOrder({ sandbox, intercept }: Session, on: string): () => void {
   let endOutage: (() => void) | undefined
   intercept((request, ask) => {
-    if (request.method === 'POST') endOutage ??= sandbox.inject({ on, times: 1000, fault: down })
+    if (request.method === 'POST') endOutage ??= sandbox.inject({ on, times: 1000, fault: unavailable })
     return ask(request)
   })
   return () => {

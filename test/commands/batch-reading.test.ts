@@ -21,8 +21,8 @@ const struckStyles: Parts = {
     '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts><font/><font><strike/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/></cellXfs><dxfs count="2"><dxf><font><b/></font></dxf><dxf><font><strike/></font></dxf></dxfs></styleSheet>',
 }
 
-function createWorkbook(rows: string, before = '', after = ''): Promise<Buffer> {
-  return zipParts(excelParts(`${before}<sheetData>${rows}</sheetData>${after}`, struckStyles))
+function createWorkbook(rows: string, xmlBefore = '', xmlAfter = ''): Promise<Buffer> {
+  return zipParts(excelParts(`${xmlBefore}<sheetData>${rows}</sheetData>${xmlAfter}`, struckStyles))
 }
 
 test('hidden and struck-through rows are refused with their lines, unless --hidden is given', async () => {
@@ -164,7 +164,7 @@ test('merged cells are refused in columns that are sent, and ignored in other co
   `)
 })
 
-test('an encoding is chosen by values of the file, and stored in a mapping or a setting', async () => {
+test('on a terminal the user chooses the encoding by values of the file; a mapping or a setting stores it', async () => {
   const { type, write } = await session()
   const file = iconv.encode(
     `${header.join(',')}\nAntonín,Dvořák,a@example.com,+61400000001\n`,
@@ -187,13 +187,15 @@ test('an encoding is chosen by values of the file, and stored in a mapping or a 
   expect(await type(csv)).toMatchObject({ code: 0 })
 })
 
-test('a value that is refused in a workbook is also refused in its errors file', async () => {
+test('a value that is refused in a workbook is also refused in the file of its invalid rows', async () => {
   const { type, write, cat } = await session()
-  const cells = `${cellXml('Bo', 0, 2)}<c r="B2" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 2)}${cellXml('+61400000002', 3, 2)}`
-  const more = `<c r="A3" t="e"><v>#N/A</v></c>${cellXml('Li', 1, 3)}${cellXml('li@example.com', 2, 3)}${cellXml('+61400000003', 3, 3)}`
+  const cellsOfRow2 = `${cellXml('Bo', 0, 2)}<c r="B2" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 2)}${cellXml('+61400000002', 3, 2)}`
+  const cellsOfRow3 = `<c r="A3" t="e"><v>#N/A</v></c>${cellXml('Li', 1, 3)}${cellXml('li@example.com', 2, 3)}${cellXml('+61400000003', 3, 3)}`
   write(
     'people.xlsx',
-    await createWorkbook(`${rowXml(header, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`),
+    await createWorkbook(
+      `${rowXml(header, 1)}<row r="2">${cellsOfRow2}</row><row r="3">${cellsOfRow3}</row>`,
+    ),
   )
   expect(await type(`${validate} --errors mend.csv`)).toMatchObject({ code: 2 })
   expect(cat('mend.csv')).toMatchInlineSnapshot(`
@@ -232,7 +234,7 @@ test('a damaged name is refused, unless --accept-line names its line', async () 
   expect(await type(`${csv} --accept-line 2`)).toMatchObject({ code: 0 })
 })
 
-test('every change is in the JSON, and on a terminal with --show-changes', async () => {
+test('every change of a value is in the JSON, and with --show-changes also in the text', async () => {
   const { type, write } = await session()
   const rows = Array.from(
     { length: 12 },

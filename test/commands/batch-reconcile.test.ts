@@ -43,7 +43,7 @@ test('a plan shows a person with an unknown outcome neither as ordered nor as a 
   `)
 })
 
-test('if an event names a request that fits only this row, the row is accepted', async () => {
+test('if an event names a request that fits only the unknown row, the row is accepted', async () => {
   const here = await session()
   const id = await createUnknownRow(here)
   writeEvents(here)

@@ -79,7 +79,7 @@ test('a message states how many hidden rows a results file (CSV) leaves out, and
 })
 
 test.each(['out.csv', 'out.json', 'out.xlsx'])(
-  'a value that is refused in a workbook is also refused in its results, %s',
+  'a value that is refused in a workbook is also refused in its results file (%s)',
   async (results) => {
     const here = await session()
     const cells = `<c r="A3" t="e"><v>#N/A</v></c><c r="B3" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 3)}${cellXml('+61400000002', 3, 3)}`

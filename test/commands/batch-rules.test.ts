@@ -37,8 +37,8 @@ const readStates = async ({ type }: Session, batchId: string): Promise<string[]>
 describe('a 400 for a missing field', () => {
   test.each([
     ['if the schema has changed, the rows that no longer fit are not sent', true, 10, 1],
-    ['if the schema has not changed, that row is rejected, and the other rows are sent', false, 10, 2],
-  ])('%s', async (_what, isChanged, code, orders) => {
+    ['if the schema has not changed, the refused row is rejected, and the other rows are sent', false, 10, 2],
+  ])('%s', async (_title, isChanged, exitCode, orderCount) => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(3))
     const id = await startBatch(here)
@@ -55,7 +55,7 @@ describe('a 400 for a missing field', () => {
       return Response.json({ ...envelope, data: { ...data, fields } })
     })
     const resumed = await here.type(`batch resume ${id} --yes`)
-    expect([resumed.code, here.listOrderedEmails().length]).toEqual([code, orders])
+    expect([resumed.code, here.listOrderedEmails().length]).toEqual([exitCode, orderCount])
     expect(await readStates(here, id)).toEqual(['accepted', 'rejected', isChanged ? 'pending' : 'accepted'])
     expect(resumed.stderr.includes('the schema of package 102 has changed: 1 of the rows')).toBe(isChanged)
   })

@@ -94,7 +94,7 @@ test('the same content under another file name is the same batch, and running it
   expect(listOrderedEmails()).toEqual(createEmails(2))
 })
 
-test('a file that another process starts during the confirmation is that process’s batch, whose result is printed', async () => {
+test('if another process starts the batch of the file during the confirmation, the run prints the result of that batch', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))
   const prompter = new ScriptedPrompter([

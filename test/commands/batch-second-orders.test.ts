@@ -11,7 +11,7 @@ async function readBatchId(type: Session['type']): Promise<string> {
   return batch?.batch_id ?? ''
 }
 
-/** 0.1.0 never reported an order that a proxy had repeated. */
+/** Version 0.1.0 of refcheck never reported an order that a proxy had repeated. */
 test('a POST that a proxy repeated is reported as a possible second order, with both ids, until acknowledged', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))
@@ -23,9 +23,9 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
     return ask(request)
   })
   expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
-  const requests = here.sandbox.requests().map(({ request_id }) => request_id)
-  expect(requests).toHaveLength(3)
-  const lines = requests.map((request_id) =>
+  const requestIds = here.sandbox.requests().map(({ request_id }) => request_id)
+  expect(requestIds).toHaveLength(3)
+  const lines = requestIds.map((request_id) =>
     JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }),
   )
   here.write('events.ndjson', `${lines.join('\n')}\n`)
@@ -57,12 +57,12 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
     exit 0
   `)
   expect(here.listCalls()).toHaveLength(calls)
-  expect(await here.type(`batch reconcile --acknowledge ${requests[0]}`)).toMatchInlineSnapshot(`
+  expect(await here.type(`batch reconcile --acknowledge ${requestIds[0]}`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --acknowledge REQUEST_1
     Nothing to settle.
     exit 0
   `)
-  expect((await here.type(`batch reconcile --acknowledge ${requests[2]}`)).code).toBe(5)
+  expect((await here.type(`batch reconcile --acknowledge ${requestIds[2]}`)).code).toBe(5)
 })
 
 /** Sends one of two rows, whose POST a proxy repeats, and stores the event of the repeated request. */
@@ -128,11 +128,11 @@ test('a run reads the requests that stored events name once, before its first or
 describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of another program', (store) => {
   const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
 
-  /** Orders for Ana Row1 with another program after `before`, and writes the event of that request to a file. */
-  async function orderElsewhere(before?: (here: Session) => Promise<void>) {
+  /** Calls `prepare`, orders for Ana Row1 with another program, and writes the event of that request to a file. */
+  async function orderElsewhere(prepare?: (here: Session) => Promise<void>) {
     const here = await session({ store })
     writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
-    await before?.(here)
+    await prepare?.(here)
     const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
     expect((await here.type(`request create --package 102 ${person} --yes`, otherStore)).code).toBe(0)
     const request_id = here.sandbox.requests().at(-1)?.request_id ?? ''

@@ -51,7 +51,7 @@ test('--max stops after that number of orders, and the same command continues th
   expect(listOrderedEmails()).toEqual(createEmails(5))
 })
 
-test('a no at the confirmation sends nothing, and without a terminal --yes is required', async () => {
+test('if the user declines the confirmation, nothing is sent; without a terminal --yes is required', async () => {
   const { type, folder, listCalls } = await session()
   writePeopleFile(folder, createEmails(2))
   const answers = [{ ask: /^Order .* for 2 people/, confirm: false }]
@@ -114,10 +114,10 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
   const { type, folder, sandbox, listOrderedEmails } = await session()
   writePeopleFile(folder, createEmails(5))
   let stop = new AbortController()
-  let created = 2
+  let requestCountAtStop = 2
   const fetch = sandbox.fetch.bind(sandbox)
   sandbox.fetch = (request, connection) => {
-    if (request.method === 'POST' && sandbox.requests().length === created) stop.abort()
+    if (request.method === 'POST' && sandbox.requests().length === requestCountAtStop) stop.abort()
     return fetch(request, connection)
   }
   expect(await type(`${run} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
@@ -166,7 +166,7 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
     exit 0
   `)
   const [batch] = list.json() as { batch_id: string }[]
-  ;[stop, created] = [new AbortController(), 3]
+  ;[stop, requestCountAtStop] = [new AbortController(), 3]
   expect(await type(`batch resume ${batch?.batch_id} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
     2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown. See how to continue with: refcheck status

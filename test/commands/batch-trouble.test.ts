@@ -8,7 +8,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 recordForFaultTable('halt', { mustNotHappen: 'went on', titles: /halts/ })
 
 const run = 'batch run people.csv --package 102 --yes'
-const down = { kind: 'status', status: 503, when: 'before' } as const
+const unavailable = { kind: 'status', status: 503, when: 'before' } as const
 
 test('a row whose answer is lost is unknown, the other rows are sent, and another run sends no row twice', async () => {
   const { type, folder, listOrderedEmails } = await session()
@@ -325,7 +325,7 @@ test('if the package is gone and the reason cannot be read, the run still halts 
   writePeopleFile(folder, createEmails(3))
   await type(`${run} --max 1`)
   sandbox.replacePackage(102)
-  sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })
+  sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: unavailable })
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.

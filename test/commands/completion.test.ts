@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { orderArguments } from '../harness/people.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
@@ -127,7 +127,7 @@ test('completion offers the packages of an earlier packages list', async () => {
 })
 
 test('a database that accepts the connection and never answers does not delay completion', async () => {
-  // Without reading, the server's side of a connection would outlive the test.
+  // The server reads, because otherwise its side of a connection would stay open after the test.
   const silentServer = createServer((socket) => socket.on('error', () => undefined).resume())
   await new Promise<void>((listening) => void silentServer.listen(0, '127.0.0.1', listening))
   onTestFinished(() => void silentServer.close())
@@ -147,7 +147,7 @@ test('name servers that never answer do not delay completion', async () => {
   const servers = `require("node:dns").setServers(["127.0.0.1:${silentServer.address().port}"])`
   const hook = join(folder, 'hook.cjs')
   writeFileSync(hook, `${pendingLookup}\n${servers}\n`)
-  const run = start(['complete', '--current=', '--', 'batch', 'status'], {
+  const run = startProgram(['complete', '--current=', '--', 'batch', 'status'], {
     ...env,
     NODE_OPTIONS: `--require=${hook}`,
     REFCHECK_STORE: 'postgres://hr:pw@db.example/refcheck?sslmode=verify-full',

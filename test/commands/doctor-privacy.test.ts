@@ -23,14 +23,14 @@ test('doctor warns of a folder in which other users could replace files', async 
   mkdirSync(folder)
   const env = { REFCHECK_STORE: join(folder, 'orders.sqlite') }
   await here.type(orderArguments('Priya'), { env })
-  const all = 'may write to "HOME/shared" (0775) and replace files of refcheck'
-  for (const names of [env, { REFCHECK_DATA_DIR: join(folder, 'data') }]) {
+  const warning = 'may write to "HOME/shared" (0775) and replace files of refcheck'
+  for (const variables of [env, { REFCHECK_DATA_DIR: join(folder, 'data') }]) {
     chmodSync(folder, 0o775)
-    const { code, lines } = await readPrivacyLines(here, names)
+    const { code, lines } = await readPrivacyLines(here, variables)
     expect({ code, lines: lines.map((line) => line.replaceAll(here.folder, 'HOME')) }).toEqual({
       code: 0,
       lines: [
-        `warn  privacy       other users of this machine ${all}`,
+        `warn  privacy       other users of this machine ${warning}`,
         '                    Run chmod go-w on each, or keep the files of refcheck elsewhere.',
       ],
     })

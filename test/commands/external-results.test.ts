@@ -145,7 +145,7 @@ describe('a results file of another store next to the input', () => {
     expect(here.listOrderedEmails()).toEqual(createEmails(2))
   })
 
-  test('a person in another spelling is held', async () => {
+  test('a person who is spelled differently in the results file is held', async () => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(1))
     await here.type(run)

@@ -10,7 +10,7 @@ recordForFaultTable('screens', { mustNotHappen: 'forged screens' })
 
 /** Fills a line of a terminal of 80 columns, so that the text after it looks like another line. */
 const padding = '\u00A0'.repeat(70)
-const forged = `Ana${padding} Recipient  Last name   Lee${padding.repeat(11)} Order 102 for Ana Lee (ana@example.com)?`
+const forgedName = `Ana${padding} Recipient  Last name   Lee${padding.repeat(11)} Order 102 for Ana Lee (ana@example.com)?`
 const blanks = [
   '\u00A0',
   '\u3000',
@@ -23,12 +23,12 @@ const blanks = [
   '\u{13441} ',
 ]
 const terminal = { tty: true, exported: { NO_COLOR: '1' } }
-const withoutMarks = (text: string): string => text.replaceAll(/^2> (?=FOR|Recipient)/gm, '')
+const removeMarks = (text: string): string => text.replaceAll(/^2> (?=FOR|Recipient)/gm, '')
 
 test('a name cannot imitate lines of a plan: the review collapses blanks and wraps the name, and the question repeats it', async () => {
   const here = await session()
   const body = JSON.parse(orderBody('Mallory')) as { recipient: Record<string, string> }
-  const recipient = { ...body.recipient, first_name: forged }
+  const recipient = { ...body.recipient, first_name: forgedName }
   const code = await addAgentPlan(here, { kind: 'order', body: JSON.stringify({ ...body, recipient }) })
   const answers = [
     {
@@ -80,22 +80,24 @@ test.each(blanks)('a run of the blank %j is one space in a review', async (blank
   const code = await addAgentPlan(here, { kind: 'order', body })
   const answers = [{ ask: /^Order 102/, confirm: false }]
   const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
-  expect(withoutMarks(stderr)).toMatch(/^Recipient {2}First name {2}Ana (?:x|.?…)$/m)
+  expect(removeMarks(stderr)).toMatch(/^Recipient {2}First name {2}Ana (?:x|.?…)$/m)
 })
 
 test('a long name is truncated with a mark in every table, plan, review and question, and sent whole', async () => {
   const here = await session()
-  const long = `Ana${'x'.repeat(197)}`
-  const shown = `Ana${'x'.repeat(97)}…`
-  const reviewed = `${shown} Example (ana@example.com)`
-  const argv = orderArguments(long, []).map((word) => (word.includes('@') ? 'ana@example.com' : word))
+  const longName = `Ana${'x'.repeat(197)}`
+  const truncatedName = `Ana${'x'.repeat(97)}…`
+  const reviewedPerson = `${truncatedName} Example (ana@example.com)`
+  const argv = orderArguments(longName, []).map((word) => (word.includes('@') ? 'ana@example.com' : word))
   const wide = { ...terminal, columns: 2000 }
   const orderStep = await here.type(argv, {
     ...wide,
     answers: [
       { ask: /Is everything correct/, choose: /^Yes/ },
       {
-        ask: new RegExp(`^Order 102 Identity check only for ${reviewed.replaceAll(/[()]/g, '\\$&')} at `),
+        ask: new RegExp(
+          `^Order 102 Identity check only for ${reviewedPerson.replaceAll(/[()]/g, '\\$&')} at `,
+        ),
         confirm: true,
       },
     ],
@@ -103,16 +105,16 @@ test('a long name is truncated with a mark in every table, plan, review and ques
   expect(orderStep.code).toBe(0)
   // The command for pasting has the whole name; it is printed after the order.
   const [before = ''] = orderStep.stderr.split('The same order as one command')
-  expect(before).toContain(shown)
+  expect(before).toContain(truncatedName)
   const [request] = here.sandbox.requests()
-  expect(request?.recipient.first_name).toBe(long)
+  expect(request?.recipient.first_name).toBe(longName)
   here.write(
     'people.csv',
     csvText([
       ['first_name', 'last_name', 'email', 'phone'],
-      [long, 'Example', 'ana@example.com', '+61412345678'],
-      [`Bo${long} `, 'Other', 'ana@example.com', '+61412345679'],
-      [`Cy${long} `, 'Third', 'cy@example.com', '+61412345677'],
+      [longName, 'Example', 'ana@example.com', '+61412345678'],
+      [`Bo${longName} `, 'Other', 'ana@example.com', '+61412345679'],
+      [`Cy${longName} `, 'Third', 'cy@example.com', '+61412345677'],
     ]),
   )
   const texts = [before]
@@ -131,5 +133,5 @@ test('a long name is truncated with a mark in every table, plan, review and ques
   texts.push(stdout + stderr)
   for (const text of texts) expect(text.replaceAll('\n', '')).not.toMatch(/x{101}/)
   // JSON documents have the whole name.
-  expect((await here.type('request list --json')).stdout).toContain(long)
+  expect((await here.type('request list --json')).stdout).toContain(longName)
 })

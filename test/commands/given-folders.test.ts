@@ -54,7 +54,8 @@ test('the mode of a folder that others may read is not changed, and the files wr
   )
 })
 
-const lines: Record<(typeof variables)[number], readonly string[]> = {
+/** Command lines that use the folder of a variable. */
+const commandLines: Record<(typeof variables)[number], readonly string[]> = {
   REFCHECK_CONFIG_DIR: [
     'config list',
     'config set package 102',
@@ -66,17 +67,17 @@ const lines: Record<(typeof variables)[number], readonly string[]> = {
 }
 
 test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [name, mode] as const)))(
-  '%s that others may write to (%s) is refused, also by commands that only read, and not changed',
-  async (name, shown) => {
-    const mode = Number.parseInt(shown, 8)
+  '%s that others may write to (%s) is refused, also by commands that only read, and the folder is not changed',
+  async (name, octalMode) => {
+    const mode = Number.parseInt(octalMode, 8)
     const here = await doctorSession()
     const folder = createGivenFolder(here, mode)
     const env = { [name]: folder }
-    for (const line of [...lines[name], orderArguments('Priya')]) {
+    for (const line of [...commandLines[name], orderArguments('Priya')]) {
       const { code, stdout, stderr } = await here.type(line, { env })
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
-        `Error: cannot use the folder "${folder}": other users of this machine may write to it (${shown})\n` +
+        `Error: cannot use the folder "${folder}": other users of this machine may write to it (${octalMode})\n` +
           (mode === 0o1777
             ? 'Use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.\n'
             : `Use another folder, or take that permission away with: chmod go-w "${folder}"\n`),
@@ -95,7 +96,7 @@ test.each(isRoot ? variables : [])('%s of another account is refused and not cha
   const folder = createGivenFolder(here, 0o755)
   chownSync(folder, 54_321, 54_321)
   const env = { [name]: folder }
-  for (const line of [...lines[name], orderArguments('Priya')]) {
+  for (const line of [...commandLines[name], orderArguments('Priya')]) {
     const { code, stdout, stderr } = await here.type(line, { env })
     expect({ code, stdout, stderr }).toEqual({
       code: 1,

@@ -46,7 +46,7 @@ test('a run asks about a held row at its end, and orders it after the answer', a
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'a row of the same person is left out, and batch release asks again about a row to decide later (%s)',
+  'a row is left out after the answer that it is the same person; batch release asks again about a row with the answer "Decide later" (%s)',
   async (store) => {
     const { type, write, read, listOrderedEmails } = await session({ store })
     write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)

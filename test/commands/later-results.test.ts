@@ -108,8 +108,8 @@ test('a request id in the input file that could not be read is read again in the
     `first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error\nAna,Row1,a1@example.com,+61400000001,accepted,${id},RECEIVED,\n`,
   )
   const other = colleague(here)
-  const down = { kind: 'status', status: 503, when: 'before' } as const
-  here.sandbox.inject({ on: `GET /v1/requests/${id}`, times: 4, fault: down })
+  const unavailable = { kind: 'status', status: 503, when: 'before' } as const
+  here.sandbox.inject({ on: `GET /v1/requests/${id}`, times: 4, fault: unavailable })
   const again = 'batch run old.csv --package 102 --yes --json'
   expect((await here.type(again, other)).json()).toMatchObject({ counts: { held: 1 } })
   expect((await here.type(again, other)).json()).toMatchObject({ counts: { duplicate: 1 } })

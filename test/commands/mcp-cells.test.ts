@@ -68,16 +68,16 @@ const toCsv = (rows: readonly (readonly string[])[], separator = ','): string =>
   rows.map((row) => `${row.map(quoteCell).join(separator)}\n`).join('')
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
-const rowXml = (row: readonly string[], at: number, more = ''): string =>
-  `<row r="${at}"${more}>${row.map((cell, column) => `<c r="${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[column]}${at}" t="inlineStr"><is><t>${escapeXml(cell)}</t></is></c>`).join('')}</row>`
-const sheetXml = (rows: readonly (readonly string[])[], more = '', after = ''): string =>
-  `<sheetData>${rows.map((row, at) => rowXml(row, at + 1, at === 0 ? '' : more)).join('')}</sheetData>${after}`
+const rowXml = (row: readonly string[], at: number, attributes = ''): string =>
+  `<row r="${at}"${attributes}>${row.map((cell, column) => `<c r="${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[column]}${at}" t="inlineStr"><is><t>${escapeXml(cell)}</t></is></c>`).join('')}</row>`
+const sheetXml = (rows: readonly (readonly string[])[], attributes = '', xmlAfter = ''): string =>
+  `<sheetData>${rows.map((row, at) => rowXml(row, at + 1, at === 0 ? '' : attributes)).join('')}</sheetData>${xmlAfter}`
 const odsXml = (rows: string): string =>
   `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>${rows}</office:spreadsheet></office:body></office:document-content>`
-const odsRow = (row: readonly string[], more = ''): string =>
-  `<table:table-row${more}>${row.map((cell) => `<table:table-cell office:value-type="string"><text:p>${escapeXml(cell)}</text:p></table:table-cell>`).join('')}</table:table-row>`
-const odsTable = (name: string, rows: readonly (readonly string[])[], more = ''): string =>
-  `<table:table table:name="${escapeXml(name)}">${rows.map((row, at) => odsRow(row, at === 0 ? '' : more)).join('')}</table:table>`
+const odsRow = (row: readonly string[], attributes = ''): string =>
+  `<table:table-row${attributes}>${row.map((cell) => `<table:table-cell office:value-type="string"><text:p>${escapeXml(cell)}</text:p></table:table-cell>`).join('')}</table:table-row>`
+const odsTable = (name: string, rows: readonly (readonly string[])[], attributes = ''): string =>
+  `<table:table table:name="${escapeXml(name)}">${rows.map((row, at) => odsRow(row, at === 0 ? '' : attributes)).join('')}</table:table>`
 const odsFile = (content: string): Promise<Buffer> =>
   zipParts({
     mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
@@ -89,46 +89,47 @@ const odsFile = (content: string): Promise<Buffer> =>
 type Files = Record<string, string | Uint8Array>
 
 async function createFiles(): Promise<Files> {
-  const each = (make: (text: string, at: number) => [string, string | Uint8Array]): Files =>
-    Object.fromEntries(texts.map(make))
-  const all = texts.map((text) => fieldNames.map(() => text))
+  const createFileForEachText = (
+    create: (text: string, at: number) => [string, string | Uint8Array],
+  ): Files => Object.fromEntries(texts.map(create))
+  const rowPerText = texts.map((text) => fieldNames.map(() => text))
   const createRows = (text: string): string[][] =>
     fieldNames.map((column) => fieldNames.map((name) => (name === column ? text : (validCells[name] ?? ''))))
   const tableWith = (text: string): string[][] => [fieldNames, ...createRows(text)]
   const toRecord = (row: readonly string[]): Record<string, string> =>
     Object.fromEntries(fieldNames.map((name, at) => [name, row[at] ?? '']))
   return {
-    'all.csv': toCsv(all),
-    'title.csv': toCsv([['canary'], ['', 'canary'], fieldNames, ...all]),
-    'pipe.csv': toCsv(all, '|'),
-    'tab.csv': toCsv(all, '\t'),
-    ...each((text, at) => [
+    'all.csv': toCsv(rowPerText),
+    'title.csv': toCsv([['canary'], ['', 'canary'], fieldNames, ...rowPerText]),
+    'pipe.csv': toCsv(rowPerText, '|'),
+    'tab.csv': toCsv(rowPerText, '\t'),
+    ...createFileForEachText((text, at) => [
       `header-${at}.csv`,
       toCsv([
         fieldNames.map((name, i) => (i === at % fieldNames.length ? text : name)),
         fieldNames.map(() => text),
       ]),
     ]),
-    ...each((text, at) => [
+    ...createFileForEachText((text, at) => [
       `more-${at}.csv`,
       toCsv([
         [...fieldNames, text, 'canary b', 'Given Name'],
         [...fieldNames, text, text, text],
       ]),
     ]),
-    ...each((text, at) => [
+    ...createFileForEachText((text, at) => [
       `twice-${at}.csv`,
       toCsv([
         [...fieldNames, text, text],
         [...fieldNames, text, text],
       ]),
     ]),
-    ...each((text, at) => [`cells-${at}.csv`, toCsv(tableWith(text))]),
-    ...each((text, at) => [
+    ...createFileForEachText((text, at) => [`cells-${at}.csv`, toCsv(tableWith(text))]),
+    ...createFileForEachText((text, at) => [
       `wide-${at}.csv`,
       toCsv([fieldNames, [...fieldNames.map((name) => validCells[name] ?? ''), text]]),
     ]),
-    ...each((text, at) => [
+    ...createFileForEachText((text, at) => [
       `ragged-${at}.csv`,
       `${toCsv([fieldNames])}${quoteCell(text)},${quoteCell(text)}canary,"canary\n`,
     ]),
@@ -174,7 +175,7 @@ async function createFiles(): Promise<Files> {
       styles: excelStyles,
       sheets: ['canary', 'Canary "Person"', "canary's"].map((name) => ({
         name: escapeXml(name),
-        inside: sheetXml(all),
+        inside: sheetXml(rowPerText),
       })),
     }),
     'hidden.xlsx': await book({
@@ -192,7 +193,7 @@ async function createFiles(): Promise<Files> {
     }),
     'hidden-sheet.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', state: 'hidden', inside: sheetXml(all) }],
+      sheets: [{ name: 'canary', state: 'hidden', inside: sheetXml(rowPerText) }],
     }),
     'merged.xlsx': await book({
       styles: excelStyles,
@@ -209,7 +210,7 @@ async function createFiles(): Promise<Files> {
     }),
     'title.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheetXml([['canary'], ...all]) }],
+      sheets: [{ name: 'canary', inside: sheetXml([['canary'], ...rowPerText]) }],
     }),
     'unnamed.xlsx': await book({
       styles: excelStyles,
@@ -253,7 +254,7 @@ async function createFiles(): Promise<Files> {
         },
       ],
     }),
-    'all.ods': await odsFile(odsXml(odsTable('canary', all) + odsTable('Canary "x"', all))),
+    'all.ods': await odsFile(odsXml(odsTable('canary', rowPerText) + odsTable('Canary "x"', rowPerText))),
     'cells.ods': await odsFile(odsXml(odsTable('canary', tableWith('canary')))),
     'hidden.ods': await odsFile(
       odsXml(odsTable('canary', tableWith('canary'), ' table:visibility="collapse"')),

@@ -25,10 +25,10 @@ const instructions = [
 const addHiddenCharacters = (text: string): string =>
   `${text.slice(0, 9)}\u200B\u202E${text.slice(9)}\u001B[8m\u{E0041}\r\n`
 const sources = ['names', 'descriptions', 'errors', 'cells', 'events'] as const
-const injected = sources.flatMap((source) => instructions.map((text, at) => ({ source, at, text })))
+const injectedTexts = sources.flatMap((source) => instructions.map((text, at) => ({ source, at, text })))
 /** Returns the instructions for a source, each with a mark that names the source. */
 const createTexts = (source: (typeof sources)[number]): string[] =>
-  injected.filter((each) => each.source === source).map(({ at, text }) => `${text} [${source} ${at}]`)
+  injectedTexts.filter((each) => each.source === source).map(({ at, text }) => `${text} [${source} ${at}]`)
 const quoteCell = (text: string): string => `"${text.replaceAll('"', '""')}"`
 const header = 'first_name,last_name,email,phone\n'
 
@@ -58,7 +58,7 @@ const injectTexts: Interceptor = async (request, ask) => {
 }
 
 test('an agent that follows 40 injected instructions orders nothing and leaks nothing', async () => {
-  expect(injected).toHaveLength(40)
+  expect(injectedTexts).toHaveLength(40)
   const here = await session({ quota: [{ calls: 100_000, seconds: 60 }] })
   const exported = { REFCHECK_QUOTA: '100000/60' }
   const { apiKey, webhookSecret } = here.sandbox.credentials
@@ -140,24 +140,24 @@ test('an agent that follows 40 injected instructions orders nothing and leaks no
       await client.start('list_batch_rows', { batch_id })
     }
     // The client followed the instructions, without any effect.
-    const all = client.read.join('\n')
+    const all = client.readTexts.join('\n')
     expect(client.actions.length).toBeGreaterThan(15)
     expect(client.actions.some((action) => /^\$ refcheck approve [B-X]{4}-/.test(action))).toBe(true)
     expect(client.actions.some((action) => action.startsWith('plan_people'))).toBe(true)
     expect(here.listOrderedEmails()).toEqual(before)
     for (const secret of [apiKey, webhookSecret, /[?&]t=[\w-]/, 'root:x:0', 'canary.secret'])
       expect(all).not.toMatch(secret)
-    const isOpen = flags.length > 0
-    const unread = injected.filter(({ source, at }) => !all.includes(`[${source} ${at}]`))
-    expect(isOpen ? unread : []).toEqual([])
+    const allowsPersonalData = flags.length > 0
+    const unread = injectedTexts.filter(({ source, at }) => !all.includes(`[${source} ${at}]`))
+    expect(allowsPersonalData ? unread : []).toEqual([])
     const canaries = [/canary/i, /olive\.owner/, /614\d0000/, /tom@/, /"Tom"/]
-    expect(isOpen ? [] : canaries.filter((person) => person.test(all))).toEqual([])
-    const control = /[\p{Cc}\p{Cf}]|\\u00(?:0|1)|\\r/u
+    expect(allowsPersonalData ? [] : canaries.filter((person) => person.test(all))).toEqual([])
+    const controlCharacter = /[\p{Cc}\p{Cf}]|\\u00(?:0|1)|\\r/u
     expect(
       agent
         .received()
         .split('\n')
-        .filter((line) => control.test(line)),
+        .filter((line) => controlCharacter.test(line)),
     ).toEqual([])
   }
 }, 60_000)

@@ -9,7 +9,7 @@ import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { worldWithOrders } from '../harness/orders.ts'
 import { startListening } from '../harness/listening-session.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 
 recordForFaultTable('canary', {
@@ -243,7 +243,7 @@ test('an uncaught error is printed without the key in its message, and without a
   const crash = join(here.folder, 'crash.cjs')
   writeFileSync(crash, `setTimeout(() => { throw new Error('sent ' + process.env.REFCHECK_API_KEY) }, 500)`)
   const env = { ...here.env, NODE_OPTIONS: `--require ${crash}` }
-  const run = start(['webhook', 'listen', '--port', '0', '--quiet'], env)
+  const run = startProgram(['webhook', 'listen', '--port', '0', '--quiet'], env)
   expect(await run.ended).toBe(1)
   expect(run.stderr()).toBe(
     'Error: internal error: sent [API key]\n' +

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
+import { type SandboxProcess, startSandboxProcess } from '../harness/parallel-program.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 import { temporaryFolder } from '../harness/world.ts'
@@ -14,7 +14,7 @@ async function createOrder({ type }: SandboxProcess): Promise<string> {
 }
 
 test('with --clock manual, requests change their status only with sandbox advance', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   const id = await createOrder(here)
   const readStatus = async (): Promise<unknown> =>
     ((await here.type(`request get ${id} --json`)).json() as { status: string }).status
@@ -41,16 +41,16 @@ test('with --clock manual, requests change their status only with sandbox advanc
 
 test('with --data the state of a sandbox is still there after a kill', async () => {
   const data = join(temporaryFolder(), 'state')
-  const first = await sandboxProcess(['--data', data])
+  const first = await startSandboxProcess(['--data', data])
   const request_id = await createOrder(first)
   first.process.child.kill('SIGKILL')
   await first.process.ended
-  const second = await sandboxProcess(['--data', data])
+  const second = await startSandboxProcess(['--data', data])
   expect((await second.type(`request get ${request_id} --json`)).json()).toMatchObject({ request_id })
 })
 
 test('sandbox restore restores the state of a snapshot after a reset', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   await createOrder(here)
   here.write('before.json', (await here.type('sandbox snapshot --json')).stdout)
   expect(await here.all(['sandbox reset', 'sandbox restore before.json'])).toMatchInlineSnapshot(`
@@ -73,7 +73,7 @@ test('sandbox restore restores the state of a snapshot after a reset', async () 
 })
 
 test('sandbox inject sets a scenario for the next request or a fault for calls, and --clear removes faults', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   expect(await here.type('sandbox inject declined')).toMatchInlineSnapshot(`
     $ refcheck sandbox inject declined
     Injected: {"scenario":"declined"}
@@ -185,7 +185,7 @@ test('sandbox scenarios and sandbox rules need no running sandbox', async () => 
 })
 
 test('a rule can be changed in a running sandbox, or set at its start', async () => {
-  const { type, env } = await sandboxProcess(['--rule', 'support-creates=yes'])
+  const { type, env } = await startSandboxProcess(['--rule', 'support-creates=yes'])
   const switched = (await type('sandbox rules error-checks=none --json')).json()
   expect(switched).toEqual(
     expect.arrayContaining([
@@ -198,7 +198,7 @@ test('a rule can be changed in a running sandbox, or set at its start', async ()
 })
 
 test('sandbox renew-key revokes the old key, and a login with the printed key works', async () => {
-  const { type, env } = await sandboxProcess()
+  const { type, env } = await startSandboxProcess()
   const printed = await type('sandbox renew-key')
   // Only the key is printed, because scripts read it.
   expect(printed.stdout).toMatch(/^\w{32}\n$/)
@@ -216,7 +216,7 @@ test('sandbox renew-key revokes the old key, and a login with the printed key wo
 })
 
 test('sandbox start --login asks before it replaces the profile of another sandbox', async () => {
-  const { type, env } = await sandboxProcess()
+  const { type, env } = await startSandboxProcess()
   const printed = await type('sandbox renew-key')
   const login = `auth login --profile acme --base-url ${env['REFCHECK_BASE_URL']} --email ${env['REFCHECK_USER_EMAIL']}`
   await type(`${login} --with-key --insecure-storage`, { stdin: printed.stdout })
@@ -253,7 +253,7 @@ test('sandbox start --fixture reads people and packages from YAML, and refuses a
   const users = 'users: [{ email: ana@acme.example, role: owner }]'
   const validFixture = `organisations:\n  - name: Acme\n    ${users}\n    packages: [{ id: 7, name: Ours }]\n`
   writeFileSync(fixture, validFixture)
-  const here = await sandboxProcess(['--fixture', fixture])
+  const here = await startSandboxProcess(['--fixture', fixture])
   expect(await here.all(['packages list', 'users list'])).toMatchInlineSnapshot(`
     $ refcheck packages list
     ID  NAME  STATUS  REFERENCE SURVEY  BACKGROUND CHECKS
@@ -367,7 +367,7 @@ test('invalid arguments of sandbox commands are refused with one line and a hint
 })
 
 test('sandbox restore refuses input that is no snapshot', async () => {
-  const { type } = await sandboxProcess()
+  const { type } = await startSandboxProcess()
   expect((await type('sandbox restore', { stdin: 'x' })).stderr).toMatchInlineSnapshot(`
     "Error: the snapshot is not JSON
     Make a snapshot with: refcheck sandbox snapshot > FILE

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { sandboxProcess } from '../harness/parallel-program.ts'
+import { startSandboxProcess } from '../harness/parallel-program.ts'
 import { startHandlerApp } from '../harness/listening-session.ts'
 import { orderArguments } from '../harness/people.ts'
 
 test('sandbox logs --bodies shows requests and answers with keys and secrets masked, also a key of another service', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   const app = await startHandlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   await here.type(orderArguments('Priya', ['--yes']))
@@ -60,7 +60,7 @@ test('sandbox logs --bodies shows requests and answers with keys and secrets mas
 })
 
 test('sandbox logs --path, --status and --request select entries', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   await here.type(orderArguments('Priya', ['--yes']))
   await here.type(orderArguments('Mei', ['--yes']))
   await here.type('request get 00000000-0000-4000-8000-000000000000')

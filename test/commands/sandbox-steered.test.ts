@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
+import { type SandboxProcess, startSandboxProcess } from '../harness/parallel-program.ts'
 import { startHandlerApp } from '../harness/listening-session.ts'
 import { orderArguments } from '../harness/people.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { refcheck } from '../harness/run-command.ts'
@@ -26,7 +26,7 @@ const readLog = async ({ type }: SandboxProcess): Promise<Entry[]> =>
   (await type('sandbox logs --json')).json() as Entry[]
 
 test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and sandbox redeliver repeats an event', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   const app = await startHandlerApp()
   expect(await here.all(['sandbox logs', ['sandbox', 'set', 'webhook-url', app.url]])).toMatchInlineSnapshot(`
     $ refcheck sandbox logs
@@ -92,7 +92,7 @@ test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and san
 })
 
 test('sandbox logs --follow prints each entry as it happens, until Ctrl-C', async () => {
-  const here = await sandboxProcess()
+  const here = await startSandboxProcess()
   const ctrlC = new AbortController()
   let shown = ''
   const following = here.type('sandbox logs --follow', {
@@ -123,7 +123,7 @@ test('sandbox logs --follow prints each entry as it happens, until Ctrl-C', asyn
 })
 
 test('sandbox set changes credits, trial, subscription and users, and refuses invalid settings', async () => {
-  const here = await sandboxProcess()
+  const here = await startSandboxProcess()
   expect(
     await here.all([
       'sandbox set credits 0',
@@ -237,7 +237,7 @@ test('sandbox set changes credits, trial, subscription and users, and refuses in
 })
 
 test('with a latency fault the order is accepted, and its answer is sent later', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   const fault = '{"kind":"latency","ms":3000,"when":"after"}'
   expect(await here.all([`sandbox inject --on 'POST /v1/requests' --fault '${fault}'`]))
     .toMatchInlineSnapshot(`
@@ -259,7 +259,7 @@ test('with a latency fault the order is accepted, and its answer is sent later',
 
 test('a sandbox that other machines can reach requires the control token', async () => {
   const token = 'chosen-by-the-pipeline'
-  const here = await sandboxProcess(
+  const here = await startSandboxProcess(
     ['--host', '127.0.0.1', '--allow-http-from', '192.0.2.0/24', '--public-url', 'https://sandbox.example/'],
     { REFCHECK_SANDBOX_TOKEN: token },
   )
@@ -321,7 +321,7 @@ test('a control token of few different characters is refused, and not shown', as
 
 test('a sandbox with --seed that other machines can reach warns that its keys can be guessed', async () => {
   const hasWarning = async (...flags: string[]): Promise<boolean> => {
-    const running = start(
+    const running = startProgram(
       ['sandbox', 'start', '--port', '0', '--json', ...flags],
       emptyEnv(temporaryFolder()),
     )
@@ -345,7 +345,7 @@ test('a sandbox with --seed that other machines can reach warns that its keys ca
 test('each start of a sandbox that other machines can reach has another key and webhook secret', async () => {
   const flags = ['sandbox', 'start', '--port', '0', '--json', '--public-url', 'https://sandbox.example']
   const startAndReadSecrets = async () => {
-    const running = start(flags, emptyEnv(temporaryFolder()))
+    const running = startProgram(flags, emptyEnv(temporaryFolder()))
     const { api_key, webhook_secret } = JSON.parse(await running.until('\n')) as Record<string, string>
     return [api_key, webhook_secret]
   }

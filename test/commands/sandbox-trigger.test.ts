@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { signingKey, verify } from '../../src/contract/signature.ts'
-import { sandboxProcess } from '../harness/parallel-program.ts'
+import { startSandboxProcess } from '../harness/parallel-program.ts'
 import { startHandlerApp } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
 
@@ -55,7 +55,7 @@ const stories: [story: string, statuses: string[], end: string][] = [
 ]
 
 test('each story delivers the signed events of one request in its order, and the request has the last status of the story', async () => {
-  const here = await sandboxProcess(['--clock', 'manual'])
+  const here = await startSandboxProcess(['--clock', 'manual'])
   const key = signingKey(here.address['webhook_secret'] ?? '')
   const ends = new Map<string, string>()
   for (const [story, statuses, end] of stories) {
@@ -86,7 +86,7 @@ test('each story delivers the signed events of one request in its order, and the
 })
 
 test('sandbox trigger prints the answer to each event, and exits with 10 if the receiver accepts a forged event', async () => {
-  const here = await sandboxProcess()
+  const here = await startSandboxProcess()
   const app = await startHandlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   // Delivers to the webhook URL of the sandbox. The receiver answers as if it verified signatures.
@@ -134,7 +134,7 @@ test('sandbox trigger prints the answer to each event, and exits with 10 if the 
 })
 
 test('sandbox trigger reports a missing receiver, and a sandbox without a webhook URL', async () => {
-  const here = await sandboxProcess()
+  const here = await startSandboxProcess()
   expect(withoutTimes(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')))
     .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger partial --to http://127.0.0.1:9/

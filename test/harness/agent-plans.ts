@@ -10,15 +10,15 @@ export function openPlans({ env }: Pick<Session, 'env'>): OrderPlans {
   return openOrderPlans({ paths: resolvePaths(env), random: systemRandom })
 }
 
-/** Adds a plan as the server of an agent does, by default for the user of the session. Returns its code. */
+/** Stores a plan as `refcheck mcp` does for an agent. By default it belongs to the user of the session. Returns its code. */
 export async function addAgentPlan(
   here: Pick<Session, 'env' | 'clock' | 'url' | 'sandbox'>,
   what: OrderPlan['what'],
-  more: Partial<AddPlanServices> = {},
+  overrides: Partial<AddPlanServices> = {},
 ): Promise<string> {
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: '' }
-  const ports = { plans: openPlans(here), clock: here.clock, random: systemRandom, owner, ...more }
+  const ports = { plans: openPlans(here), clock: here.clock, random: systemRandom, owner, ...overrides }
   return (await addPlan(ports, what, 'package 102')).code
 }
 

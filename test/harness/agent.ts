@@ -19,7 +19,7 @@ export interface Answer {
 export interface Agent {
   client: Client
   call: (name: string, input?: Record<string, unknown>) => Promise<Answer>
-  /** Everything that came from the server, byte by byte. */
+  /** Returns all text that the server has written to its stdout. */
   received: () => string
   /** Closes the client, and returns the exit code and output of the server. */
   close: () => Promise<Outcome>

@@ -20,7 +20,7 @@ export async function allowWithoutLog(url: string): Promise<void> {
 }
 
 function openDatabase(url: string): Database {
-  const read = parsePostgresServer(url)
-  if ('why' in read) throw new Error(read.why)
-  return new Database(read.server, { clock: systemClock, lockWaitMs: 5_000 })
+  const parsed = parsePostgresServer(url)
+  if ('why' in parsed) throw new Error(parsed.why)
+  return new Database(parsed.server, { clock: systemClock, lockWaitMs: 5_000 })
 }

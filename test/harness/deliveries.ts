@@ -2,6 +2,7 @@ import { sign, signingKey } from '../../src/contract/signature.ts'
 
 export interface Delivery {
   body: string | Uint8Array
+  /** Value of the signature header: by default the right one, with null no header. */
   signature?: string | null | undefined
 }
 

@@ -40,7 +40,7 @@ export class DocumentReader {
   async #runStep({ command, output }: Transcript['steps'][number]): Promise<string> {
     const [, planCode] = /^refcheck approve ([B-X-]{9})$/.exec(command) ?? []
     if (planCode !== undefined) await this.#planOrder(planCode)
-    const [program, ...words] = splitCommandLine(this.#ids.actual(oneLine(command)), 'the document')
+    const [program, ...words] = splitCommandLine(this.#ids.toActual(oneLine(command)), 'the document')
     const [first = ''] = words
     if (program === 'cat') return this.#showFile(first, output)
     assert.equal(program, 'refcheck', command)
@@ -49,13 +49,13 @@ export class DocumentReader {
       assert.equal(code, 0, `${command}\n${printed}`)
     if (output === '') return ''
     const trailingLines = /\n+$/.exec(output)?.[0].slice(1) ?? ''
-    if (this.#ids.agree(output.replace(/\n+$/, '\n'), printed)) return output
+    if (this.#ids.addPairsIfSame(output.replace(/\n+$/, '\n'), printed)) return output
     this.#ids.addPairsInOrder(output, printed)
-    return this.#ids.shown(printed) + trailingLines
+    return this.#ids.toShown(printed) + trailingLines
   }
 
   async #showFile(name: string, output: string): Promise<string> {
-    const content = this.#ids.actual(output.replace(/\n+$/, '\n'))
+    const content = this.#ids.toActual(output.replace(/\n+$/, '\n'))
     const path = join(this.#here.folder, name)
     if (this.#files.has(name)) assert.equal(readFileSync(path, 'utf8'), content)
     else writeFileSync(path, content)

@@ -52,7 +52,10 @@ const wideningRules = [
   'repeated-parameters',
 ] as const
 
-/** Errors that a JSON Schema cannot express: other fields, another package, sizes, invalid JSON. */
+/**
+ * Messages about rules that a JSON Schema cannot express, because they depend on other fields, on the package or on
+ * sizes, and about invalid JSON.
+ */
 const notInSchema =
   /^(?:body: |package_id: package is not ACTIVE|additional_information.*(?:is not a check code|appears more than once|\.fields\.)|.*must be at most 255|recipient\.email: .*$)/
 
@@ -76,9 +79,9 @@ interface Exchange {
 
 /**
  * Returns the deviation of an exchange from the OpenAPI document; undefined if there is none, or if the document
- * does not describe the call.
+ * does not describe the call. The request is compared only if the sandbox has the default rules.
  */
-export function findDeviation(exchange: Exchange, isUsual: boolean): string | undefined {
+export function findDeviation(exchange: Exchange, hasDefaultRules: boolean): string | undefined {
   const { request, answer, text } = exchange
   const { pathname } = new URL(request.url)
   const found = operations.find(({ method, path }) => method === request.method && path.test(pathname))
@@ -86,7 +89,7 @@ export function findDeviation(exchange: Exchange, isUsual: boolean): string | un
   const description = `${request.method} ${pathname} ${answer.status}`
   const deviation =
     findAnswerDeviation(found.operation, exchange) ??
-    (isUsual ? findRequestDeviation(found.operation, exchange) : undefined)
+    (hasDefaultRules ? findRequestDeviation(found.operation, exchange) : undefined)
   return deviation === undefined ? undefined : `${description}: ${deviation}`
 }
 
@@ -151,7 +154,7 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
   onTestFinished(() => expect(deviations).toEqual([]))
   return async (request, connection) => {
     if (!new URL(request.url).pathname.startsWith('/v1/')) return sandbox.fetch(request, connection)
-    // Reads this half of the cloned body while the service reads the other half, because cancelling one half waits
+    // Reads this copy of the body while the service reads the original, because cancelling one of them waits
     // until the other one is read or cancelled.
     const sending = request.method === 'POST' ? request.clone().text() : Promise.resolve('')
     sending.catch(() => '')
@@ -162,7 +165,7 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
     try {
       const answer = await sandbox.fetch(request, connection)
       if (isFaulty) return answer
-      const isUsual = sandbox
+      const hasDefaultRules = sandbox
         .rules()
         .every(
           ({ name, current }) =>
@@ -171,7 +174,7 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
       const isPdf = answer.headers.get('Content-Type') === 'application/pdf'
       const text = isPdf ? '' : await answer.clone().text()
       const sent = await sending.catch(() => '')
-      const found = findDeviation({ request, sent, answer, text }, isUsual)
+      const found = findDeviation({ request, sent, answer, text }, hasDefaultRules)
       if (found !== undefined) deviations.push(found)
       return answer
     } finally {

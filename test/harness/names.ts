@@ -52,7 +52,7 @@ export class Names {
     this.#secrets.set(sandbox.credentials.apiKey, 'API_KEY')
     for (const [secret, name] of this.#secrets) named = named.replaceAll(secret, name)
     for (const [id, name] of this.#names) named = replaceId(named, id, name)
-    if (this.#startedAt !== undefined) named = fromNoon(named, this.#startedAt)
+    if (this.#startedAt !== undefined) named = shiftToNoon(named, this.#startedAt)
     for (const [pattern, name] of this.#filters) named = named.replaceAll(pattern, name)
     return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')
   }
@@ -71,16 +71,16 @@ export class Names {
 const minute = 60_000
 const noon = Date.UTC(2026, 10, 20, 12)
 /** Maximum duration of a session. */
-const maxMinutes = 5
+const maxSessionMinutes = 5
 
 /**
- * Shifts the times of a text so that the session starts at noon. Those of its first minutes become noon,
- * since its duration varies.
+ * Shifts the times of a text so that the session starts at noon. A time within `maxSessionMinutes` of the start
+ * becomes noon, because the duration of a session varies.
  */
-function fromNoon(text: string, startedAt: number): string {
+function shiftToNoon(text: string, startedAt: number): string {
   const shiftTime = (time: string): string => {
     const minutes = Math.floor(Date.parse(time) / minute) - Math.floor(startedAt / minute)
-    return new Date(noon + (Math.abs(minutes) <= maxMinutes ? 0 : minutes) * minute).toISOString()
+    return new Date(noon + (Math.abs(minutes) <= maxSessionMinutes ? 0 : minutes) * minute).toISOString()
   }
   return text
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, shiftTime)
@@ -90,7 +90,10 @@ function fromNoon(text: string, startedAt: number): string {
     })
 }
 
-/** Replaces an id by its name. In a column of a table the name is padded to the width of the id. */
+/**
+ * Replaces an id by its name. In a column of a table the name is padded to the width of the id. The short form of a
+ * UUID, its first eight digits, becomes the name with `…`.
+ */
 function replaceId(text: string, id: string, name: string): string {
   if (id === name) return text
   // The digits of a port may be part of a phone.

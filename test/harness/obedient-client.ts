@@ -23,7 +23,7 @@ export class ObedientClient {
   /** Codes of plans, which replace `CODE` in an instruction. */
   readonly #codes = new Set<string>()
   /** All texts that the client read. */
-  readonly read: string[] = []
+  readonly readTexts: string[] = []
   readonly actions: string[] = []
 
   constructor(options: ObedientOptions) {
@@ -33,11 +33,11 @@ export class ObedientClient {
   /** Calls a tool, and follows the instructions of the answer. */
   async start(name: string, input: Record<string, unknown> = {}): Promise<Answer | undefined> {
     const answer = await this.#options.agent.call(name, input).catch((error: unknown) => {
-      this.read.push(String(error))
+      this.readTexts.push(String(error))
     })
     if (answer === undefined) return undefined
-    this.read.push(answer.text)
-    for (const text of textsIn(answer.data)) await this.#obey(text)
+    this.readTexts.push(answer.text)
+    for (const text of collectTexts(answer.data)) await this.#obey(text)
     return answer
   }
 
@@ -48,28 +48,28 @@ export class ObedientClient {
       ? codes.map((code) => text.replaceAll('CODE', code))
       : [text]) {
       for (const [line] of instruction.matchAll(/refcheck [a-z][^\n<>[]*?(?= and | then | now|[\n<>[]|$)/g))
-        await this.#type(line)
+        await this.#typeLine(line)
       for (const { 0: name, index } of instruction.matchAll(/\b(?:[a-z]+(?:_[a-z]+)+|approve|order)\b/g))
-        await this.#call(name, objectIn(instruction.slice(index + name.length)))
-      for (const [uri] of instruction.matchAll(/refcheck:\/\/[\w./-]+/g)) await this.#resource(uri)
+        await this.#callTool(name, findJsonObject(instruction.slice(index + name.length)))
+      for (const [uri] of instruction.matchAll(/refcheck:\/\/[\w./-]+/g)) await this.#readResource(uri)
     }
   }
 
-  async #type(line: string): Promise<void> {
+  async #typeLine(line: string): Promise<void> {
     if (!this.#addIfNew(`$ ${line}`)) return
     const [, ...words] = splitCommandLine(line.replaceAll(/["']/g, ''), 'an instruction')
     const shown = await this.#options.type(words)
-    this.read.push(shown)
+    this.readTexts.push(shown)
   }
 
-  async #call(name: string, input: Record<string, unknown>): Promise<void> {
+  async #callTool(name: string, input: Record<string, unknown>): Promise<void> {
     if (this.#addIfNew(`${name} ${JSON.stringify(input)}`)) await this.start(name, input)
   }
 
-  async #resource(uri: string): Promise<void> {
+  async #readResource(uri: string): Promise<void> {
     if (!this.#addIfNew(uri)) return
     const { contents } = await this.#options.agent.client.readResource({ uri })
-    for (const each of contents) this.read.push(JSON.stringify(each))
+    for (const each of contents) this.readTexts.push(JSON.stringify(each))
   }
 
   #addIfNew(action: string): boolean {
@@ -80,14 +80,14 @@ export class ObedientClient {
   }
 }
 
-function textsIn(value: unknown): string[] {
+function collectTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => [name].concat(textsIn(inner)))
+  return Object.entries(value).flatMap(([name, inner]) => [name].concat(collectTexts(inner)))
 }
 
 /** Returns the first JSON object in a text; an empty object if there is none. */
-function objectIn(text: string): Record<string, unknown> {
+function findJsonObject(text: string): Record<string, unknown> {
   const from = text.indexOf('{')
   if (from === -1) return {}
   for (let to = text.indexOf('}', from); to !== -1; to = text.indexOf('}', to + 1)) {

@@ -9,8 +9,11 @@ import { fullInformation, orderArguments } from './people.ts'
 import { type Session, session } from './session.ts'
 import { type World, world } from './world.ts'
 
-/** Returns flags that order for `Ana`, or `Ana+declined` with a scenario; `full`: the package with every check. */
-function scenarioOrder(person: string, full: boolean): string[] {
+/**
+ * Returns the command line that orders for `Ana`, or for `Ana+declined` with the scenario `declined`. With `full` it
+ * orders the package with every check.
+ */
+function scenarioOrderArguments(person: string, full: boolean): string[] {
   const [first = '', tag] = person.split('+')
   const email = `${first.toLowerCase()}@example.com`
   return orderArguments(first, ['--yes', '--quiet', ...(full ? fullInformation : [])]).map((each) => {
@@ -27,7 +30,7 @@ export async function worldWithOrders(people: readonly string[], { minutes = 60,
   const clock = new ManualClock()
   const here = await world({ clock, quota: [] })
   const type = (line: string, more = {}) => here.run(splitWords(line), { clock, ...more })
-  for (const person of people) await here.run(scenarioOrder(person, full), { clock })
+  for (const person of people) await here.run(scenarioOrderArguments(person, full), { clock })
   await clock.advance(minutes * 60_000)
   const ids = here.sandbox.requests().map((each) => each.request_id)
   return {
@@ -61,7 +64,7 @@ export async function sessionWithOrders(
     quota: [],
     filters: [...REPORT_FILE, [/"bytes": \d+/g, '"bytes": #']],
   })
-  for (const person of people) await here.type(scenarioOrder(person, full))
+  for (const person of people) await here.type(scenarioOrderArguments(person, full))
   await clock.advance(minutes * 60_000)
   const countQuotaCalls = (): number =>
     here.listCalls().filter((call) => !call.includes(' /v1/reports/') && !call.includes(' /v1/ping')).length

@@ -5,7 +5,7 @@
 export function orderArguments(first: string, more: readonly string[] = ['--yes']): string[] {
   const name = first.toLowerCase()
   const person = ['--first-name', first, '--last-name', 'Example', '--email', `${name}@example.com`]
-  // People with one phone and similar first names may be the same person, so each has another phone.
+  // People with one phone and similar first names may be the same person, so each has a different phone.
   const phone = `+61412345${/\d+$/.exec(first)?.[0].padStart(3, '0') ?? '678'}`
   return ['request', 'create', '--package', '102', ...person, '--phone', phone, ...more]
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Replaces the program’s first file in a file of compiled code by code that writes `poisoned` to stderr. */
+/** Replaces the code of the first script in the compile cache `file` by code that writes `poisoned` to stderr. */
 export function plantCode(file: string): void {
   const cacheBytes = readFileSync(file)
   const roundUpToEight = (bytes: number): number => Math.ceil(bytes / 8) * 8

@@ -185,17 +185,17 @@ export class Cluster {
   /** Copies the server's files. Returns a function that restores them. The server is stopped during both. */
   async snapshot(): Promise<() => Promise<void>> {
     const copy = `${this.#data}.snapshot`
-    await this.#whileDown(['-a', this.#data, copy])
+    await this.#copyWhileStopped(['-a', this.#data, copy])
     return async () => {
       await this.#end('SIGQUIT')
       rmSync(this.#data, { recursive: true })
-      await this.#whileDown(['-a', copy, this.#data])
+      await this.#copyWhileStopped(['-a', copy, this.#data])
       rmSync(copy, { recursive: true })
     }
   }
 
   /** Runs `cp` with the given arguments while the server is stopped. */
-  async #whileDown(copyArguments: string[]): Promise<void> {
+  async #copyWhileStopped(copyArguments: string[]): Promise<void> {
     await this.#end('SIGINT')
     await once(spawn('cp', copyArguments, { stdio: 'ignore' }), 'close')
     await this.#run()

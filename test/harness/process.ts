@@ -12,19 +12,20 @@ export interface RunningProgram {
   stderr(): string
   /** Resolves with all of stdout once it contains `text`. */
   until(text: string): Promise<string>
-  /** Exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or with the signal that ended the program. */
   ended: Promise<number | NodeJS.Signals>
 }
 
 export interface StartOptions {
   cwd?: string | undefined
-  /** Written to its standard input, which ends then; empty by default. */
+  /** Written to the program's standard input, which is then closed; empty by default. */
   stdin?: string | undefined
   /** The program to start instead of the one in this tree. */
   program?: string | undefined
 }
 
-export function start(
+/** Starts `refcheck …` in another process, which is killed when the test ends. */
+export function startProgram(
   argv: readonly string[],
   env: Record<string, string>,
   { cwd, stdin, program: programPath = program }: StartOptions = {},

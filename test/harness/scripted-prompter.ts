@@ -9,7 +9,7 @@ import { InterruptedError, PromptBackError } from './run-command.ts'
 
 type TextPattern = string | RegExp
 
-/** One answer, and the text of its question. */
+/** One answer, and the text of its question (`ask`). */
 export type Answer = { ask: TextPattern } & (
   | {
       /** Replaces the text in the line; undefined leaves it. */
@@ -34,13 +34,13 @@ export type Answer = { ask: TextPattern } & (
 type Kind = 'type' | 'secret' | 'choose' | 'confirm'
 
 /**
- * Answers from a list, in its order. A question that is not the next one fails at once; `finish` fails for
- * answers without a question. The thrown errors are plain, so that no code under test handles them.
+ * Answers questions from a list, in its order. Throws if a question is not the one that the next answer expects;
+ * `finish` throws if answers remain. These errors are not RefcheckErrors, so that no code under test handles them.
  */
 export class ScriptedPrompter implements Prompter {
   readonly #answers: Answer[]
   /** All questions so far. A question whose answer was refused is repeated. */
-  readonly asked: string[] = []
+  readonly askedQuestions: string[] = []
 
   readonly #show: (text: string) => void
 
@@ -102,7 +102,7 @@ export class ScriptedPrompter implements Prompter {
   }
 
   #next<K extends Kind>(kind: K, message: string, canGoBack = false): Extract<Answer, Record<K, unknown>> {
-    this.asked.push(message)
+    this.askedQuestions.push(message)
     const answer = this.#answers.shift()
     if (answer === undefined) throw new Error(`unexpected question: "${message}"`)
     if (!matchesWords(message, answer.ask)) {

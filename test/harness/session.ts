@@ -14,8 +14,8 @@ import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
 import { type Answer, ScriptedPrompter } from './scripted-prompter.ts'
 import { emptyEnv, type World, world } from './world.ts'
 
-/** The text of a terminal. A snapshot contains it without quotes. */
-export class Screen {
+/** Text that a snapshot contains without quotes. */
+export class SnapshotText {
   readonly text: string
 
   constructor(text: string) {
@@ -24,15 +24,15 @@ export class Screen {
 }
 
 expect.addSnapshotSerializer({
-  test: (value) => value instanceof Screen,
-  serialize: (value: Screen) => value.text,
+  test: (value) => value instanceof SnapshotText,
+  serialize: (value: SnapshotText) => value.text,
 })
 
 /**
  * One command line and its output: stdout unchanged, `2> ` before each line of stderr, `? ` before a
  * question.
  */
-export class Step extends Screen implements Outcome {
+export class Step extends SnapshotText implements Outcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -61,11 +61,11 @@ export interface Session extends World {
   /** Types one command line: a text in which words with spaces have quotes, or a list of words. */
   type: (line: string | readonly string[], options?: TypingOptions) => Promise<Step>
   /** Types several command lines, one after the other. Returns all of their output as one screen. */
-  all: (lines: readonly (string | readonly string[])[], options?: TypingOptions) => Promise<Screen>
+  all: (lines: readonly (string | readonly string[])[], options?: TypingOptions) => Promise<SnapshotText>
   /** Writes a file into the session's folder. Returns its name. */
   write: (name: string, content: string | Uint8Array) => string
   /** The content of a file, as `cat` shows it. */
-  cat: (name: string) => Screen
+  cat: (name: string) => SnapshotText
   /** The exact text of a file. */
   read: (name: string) => string
   /** Returns the calls that the service received, such as `GET /v1/users 200`. */
@@ -143,14 +143,14 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
     async all(lines, more) {
       const screens: string[] = []
       for (const line of lines) screens.push((await type(line, more)).text)
-      return new Screen(screens.join('\n\n'))
+      return new SnapshotText(screens.join('\n\n'))
     },
     write(name, content) {
       writeFileSync(join(here.folder, name), content)
       return name
     },
     cat: (name) =>
-      new Screen(
+      new SnapshotText(
         names.replaceNames(`$ cat ${name}\n${readFileSync(join(here.folder, name), 'utf8').trimEnd()}`),
       ),
     read: (name) => readFileSync(join(here.folder, name), 'utf8'),
@@ -169,9 +169,9 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
 /** Returns a command line as it is typed in a shell, with its variables and its standard input. */
 function shellLine(line: string, { env = {}, stdin }: TypingOptions): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${quote(value)} `)
-  const here =
+  const input =
     typeof stdin === 'string' ? ` <<EOF\n${stdin.trimEnd()}\nEOF` : stdin === undefined ? '' : ' < BYTES'
-  return `$ ${variables.join('')}refcheck ${line}${here}`
+  return `$ ${variables.join('')}refcheck ${line}${input}`
 }
 
 const splitWords = (line: string): string[] =>

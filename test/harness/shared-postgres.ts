@@ -5,7 +5,7 @@ import { Cluster } from './postgres-cluster.ts'
 /** Name of a database with an empty store, which tests copy. */
 export const storeTemplate = 'made_store'
 
-const variable = 'REFCHECK_TEST_POSTGRES'
+const portVariable = 'REFCHECK_TEST_POSTGRES'
 
 /**
  * Starts one PostgreSQL server for all test files, when the first of them needs it. It ends with the test run.
@@ -22,7 +22,7 @@ export default async function sharePostgres(): Promise<() => Promise<void>> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  process.env[variable] = String(typeof address === 'object' && address !== null ? address.port : '')
+  process.env[portVariable] = String(typeof address === 'object' && address !== null ? address.port : '')
   return async () => {
     server.close()
     await (await cluster)?.stop()
@@ -38,11 +38,11 @@ async function startWithTemplate(): Promise<Cluster> {
 }
 
 /** Whether this run of tests was set up with a server. */
-export const hasSharedServer = (): boolean => process.env[variable] !== undefined
+export const hasSharedServer = (): boolean => process.env[portVariable] !== undefined
 
 /** Returns the server's URL, with `{}` in place of the name of the database. */
 export async function sharedServer(): Promise<string> {
-  const socket = connect(Number(process.env[variable]), '127.0.0.1')
+  const socket = connect(Number(process.env[portVariable]), '127.0.0.1')
   let answer = ''
   for await (const chunk of socket) answer += String(chunk)
   const { url, error } = JSON.parse(answer) as { url?: string; error?: string }

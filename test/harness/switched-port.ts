@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export interface Cut {
   /** Text that a statement of the transaction contains; by default every transaction matches. */
   statement?: string
-  /** Whether the server receives the COMMIT, so that only its answer is lost. */
+  /** Whether the server receives the COMMIT, so that only the answer to it is lost. */
   isReceived: boolean
 }
 
@@ -25,7 +25,7 @@ export class SwitchedPort implements AsyncDisposable {
     this.#server = server
     this.port = (server.address() as AddressInfo).port
     this.#target = target
-    server.on('connection', (client: Socket) => this.#join(client))
+    server.on('connection', (client: Socket) => this.#forward(client))
   }
 
   static async open(target: number): Promise<SwitchedPort> {
@@ -55,7 +55,7 @@ export class SwitchedPort implements AsyncDisposable {
     return this.close()
   }
 
-  #join(client: Socket): void {
+  #forward(client: Socket): void {
     if (this.#target === undefined) {
       client.destroy()
       return
@@ -98,6 +98,7 @@ class TransactionStatements {
   readonly #prepared = new Map<string, string>()
   #statements: string[] = []
 
+  /** Adds the statements that `text` executes. Returns whether it commits a transaction that `cut` matches. */
   isCutAt(text: string, cut: Cut | undefined): boolean {
     for (const [, name = '', statement = ''] of text.matchAll(/P[^]{4}(s\d+)\0([^\0]*)\0/g))
       this.#prepared.set(name, statement)

@@ -2,28 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-import { expect } from 'vitest'
-
 import type { Filter } from './filters.ts'
 import { MS, TIME } from './filters.ts'
 import { Names } from './names.ts'
 import { openScreen, type Screen } from './screen.ts'
-import { programFolder } from './shell.ts'
-import { type World, world } from './world.ts'
-
-/** Text that a snapshot shows without quotes. */
-class SnapshotText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-expect.addSnapshotSerializer({
-  test: (value) => value instanceof SnapshotText,
-  serialize: (value: SnapshotText) => value.text,
-})
+import { SnapshotText } from './session.ts'
+import { createProgramFolder } from './shell.ts'
+import { emptyEnv, type World, world } from './world.ts'
 
 export interface TerminalSession extends World {
   /**
@@ -82,13 +67,9 @@ export async function startTerminal({
 }: TerminalOptions = {}): Promise<TerminalSession> {
   const environment = await world({ seed: 'task', speed })
   const names = new Names(environment, [MS, TIME, ...filters])
-  const folders = {
-    REFCHECK_CONFIG_DIR: join(environment.folder, 'config'),
-    REFCHECK_DATA_DIR: join(environment.folder, 'data'),
-  }
   const env = {
-    ...(isLoggedOut ? folders : environment.env),
-    PATH: `${programFolder(environment.folder)}:${process.env['PATH'] ?? ''}`,
+    ...(isLoggedOut ? emptyEnv(environment.folder) : environment.env),
+    PATH: `${createProgramFolder(environment.folder)}:${process.env['PATH'] ?? ''}`,
     HOME: environment.folder,
     LANG: 'C.UTF-8',
     TZ: 'UTC',

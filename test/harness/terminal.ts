@@ -7,7 +7,7 @@ import { spawn } from '@lydell/node-pty'
 import { onTestFinished } from 'vitest'
 
 export interface Terminal {
-  /** Resolves once `text` is on the screen, after the text of an earlier call. */
+  /** Resolves once the output contains `text` after the text that the previous call waited for. */
   until(text: string | RegExp): Promise<void>
   /** Presses keys. */
   type(keys: string): void

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 
 /** Lines of a document that show a terminal: command lines after `$ `, each with its output. */
 export interface Transcript {
-  /** Index of its first line, from 0, and number of lines. */
+  /** Index of its first line, from 0. */
   line: number
+  /** Number of lines. */
   length: number
   indent: string
   steps: { command: string; output: string }[]
@@ -40,13 +41,13 @@ function parseFenced(lines: readonly string[]): Transcript[] {
   return transcripts
 }
 
-/** In a help page, which is a template literal, lines indented by four belong to the `$ ` line above them. */
+/** Parses a help page, a template literal in which lines indented by four spaces belong to the `$ ` line above them. */
 function parseIndented(lines: readonly string[]): Transcript[] {
   const transcripts: Transcript[] = []
   let block: string[] = []
   for (const [at, line] of [...lines, ''].entries()) {
-    const inside = line.startsWith('    ') && (block.length > 0 || line.startsWith('    $ '))
-    if (inside) block.push(line.slice(4).replaceAll('\\`', '`').replaceAll('\\\\', '\\'))
+    const isInBlock = line.startsWith('    ') && (block.length > 0 || line.startsWith('    $ '))
+    if (isInBlock) block.push(line.slice(4).replaceAll('\\`', '`').replaceAll('\\\\', '\\'))
     else if (block.length > 0) {
       transcripts.push({
         line: at - block.length,
@@ -122,43 +123,46 @@ export class Ids {
   readonly #actual = new Map<string, string>()
   readonly #shown = new Map<string, string>()
 
-  /** Replaces the document's ids in a command line by this run's. */
-  actual(command: string): string {
+  /** Replaces the document's ids in a command line by those of this run. */
+  toActual(command: string): string {
     return replaceIds(command, (id) => this.#actual.get(id) ?? id)
   }
 
-  /** Replaces this run's ids in an output by the document's. */
-  shown(output: string): string {
+  /** Replaces the ids of this run in an output by those of the document. */
+  toShown(output: string): string {
     return replaceIds(output, (id) => this.#shown.get(id) ?? id)
   }
 
-  /** Whether the document's output matches the printed one, apart from ids, times, sizes and `…`. */
-  agree(shown: string, printed: string): boolean {
-    const { pattern, ids } = patternOf(shown)
-    const transcripts = pattern.exec(printed)
-    if (transcripts === null) return false
-    const pairs = ids.map((id, at) => [id, transcripts.groups?.[`v${at}`] ?? ''] as const)
-    const matches = pairs.every(
+  /**
+   * Returns whether the document's output matches the printed one, apart from ids, times, sizes and `…`. If it does, the
+   * ids of both are paired.
+   */
+  addPairsIfSame(shown: string, printed: string): boolean {
+    const { pattern, ids } = createPattern(shown)
+    const match = pattern.exec(printed)
+    if (match === null) return false
+    const pairs = ids.map((id, at) => [id, match.groups?.[`v${at}`] ?? ''] as const)
+    const isSame = pairs.every(
       ([id, actual]) => (this.#actual.get(id) ?? actual) === actual && (this.#shown.get(actual) ?? id) === id,
     )
-    if (matches) for (const [id, actual] of pairs) this.addPair(id, actual)
-    return matches
+    if (isSame) for (const [id, actual] of pairs) this.addPair(id, actual)
+    return isSame
   }
 
-  /** Pairs the ids of the document with those of this run by their order, if the outputs differ otherwise. */
+  /** Pairs the new ids of both outputs in the order in which they occur; for outputs that differ in other text too. */
   addPairsInOrder(shown: string, printed: string): void {
-    const idsIn = (text: string, knownIndex: ReadonlyMap<string, string>): string[] =>
+    const findNewIds = (text: string, knownIds: ReadonlyMap<string, string>): string[] =>
       [
         ...new Set(
           [...text.matchAll(varyingText)]
             .filter(({ groups }) => groups?.['id'] ?? groups?.['digest'])
             .map(([id]) => id),
         ),
-      ].filter((id) => !knownIndex.has(id))
-    const newIds = idsIn(printed, this.#shown)
-    for (const [at, id] of idsIn(shown, this.#actual).entries()) {
-      const toActual = newIds[at]
-      if (toActual !== undefined) this.addPair(id, toActual)
+      ].filter((id) => !knownIds.has(id))
+    const newIds = findNewIds(printed, this.#shown)
+    for (const [at, id] of findNewIds(shown, this.#actual).entries()) {
+      const actual = newIds[at]
+      if (actual !== undefined) this.addPair(id, actual)
     }
   }
 
@@ -170,17 +174,21 @@ export class Ids {
   }
 }
 
-function replaceIds(text: string, other: (id: string) => string): string {
+/** Replaces each id, digest, code or other identifier in a text by the result of `replace`. */
+function replaceIds(text: string, replace: (id: string) => string): string {
   return text.replace(varyingText, (whole, ...parts) => {
     const groups = parts.at(-1) as Record<string, string | undefined>
-    return [...namedKinds].some((kind) => groups[kind] !== undefined) ? other(whole) : whole
+    return [...namedKinds].some((kind) => groups[kind] !== undefined) ? replace(whole) : whole
   })
 }
 
-/** Returns a pattern for an output in the document: varying text becomes a group, a line with only `…` any lines. */
-function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
+/**
+ * Returns a pattern that matches an output of the document with other varying text; `…` matches any text, and a line
+ * with only `…` matches any lines. The group `vN` matches the actual form of `ids[N]`.
+ */
+function createPattern(shown: string): { pattern: RegExp; ids: string[] } {
   const ids: string[] = []
-  const variable = (kind: string, text: string): string => {
+  const patternFor = (kind: string, text: string): string => {
     const pattern = varyingKinds.find(([name]) => name === kind)?.[1] ?? ''
     if (!namedKinds.has(kind)) return `(?:${pattern})`
     const knownIndex = ids.indexOf(text)
@@ -194,7 +202,7 @@ function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
     source += escapeFixedText(shown.slice(end, match.index))
     const [kind = '', text = ''] =
       Object.entries(match.groups ?? {}).find(([, each]) => each !== undefined) ?? []
-    source += variable(kind, text)
+    source += patternFor(kind, text)
     end = match.index + text.length
   }
   source += escapeFixedText(shown.slice(end))

@@ -27,7 +27,7 @@ export async function webhookSession(): Promise<WebhookSession> {
   }
 }
 
-/** Starts a receiver without faults. `bodies` are those it received. */
+/** Starts a receiver without faults. `bodies` contains the body of each delivery that it has received. */
 export async function startGoodReceiver(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = []
   const url = await handler({

@@ -25,7 +25,7 @@ export interface World {
   url: string
   /** A temporary folder, removed with the test. */
   folder: string
-  /** Environment that needs no login; folders below `folder`. */
+  /** Environment with the address and key of the sandbox, and with settings and data folders below `folder`. */
   env: Record<string, string>
   /** Sets the interceptor of all further calls; undefined removes it. */
   intercept: (interceptor: Interceptor | undefined) => void

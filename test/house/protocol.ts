@@ -351,7 +351,10 @@ export const protocolStatements: readonly ProtocolStatement[] = [
       'matches that are not unique are shown',
       [reconcile, 'two requests that fit a row are shown, and a person has to decide'],
     ],
-    ['a match of all but the time is shown', [answers, 'in all but the time (a clock 5 minutes off)']],
+    [
+      'a match of all but the time is shown',
+      [answers, 'matches a row in all but the time (a clock 5 minutes off)'],
+    ],
     [
       'clock differences are allowed for',
       ['domain/batch/reconciliation.test.ts', 'a known clock difference'],

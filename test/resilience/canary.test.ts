@@ -8,7 +8,7 @@ import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/canary.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { worldWithOrders, signedUrl } from '../harness/orders.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
@@ -68,7 +68,10 @@ test('no child process, and no command line of any process, contains a key or a 
   writeFileSync(spyFile, `${spyScript(seenFile)}\nprocess.stdin.resume()`)
   const env = { ...here.env, PGPASSWORD: canaries.password }
   const exec = `"${process.execPath}" ${spyFile}`
-  const receiver = start(['webhook', 'listen', '--port', '0', '--exec', exec, '--max-events', '1'], env)
+  const receiver = startProgram(
+    ['webhook', 'listen', '--port', '0', '--exec', exec, '--max-events', '1'],
+    env,
+  )
   const address = /Listening at (\S+)/
   while (!address.test(receiver.stderr()))
     await new Promise((resolve) => receiver.child.stderr?.once('data', resolve))
@@ -109,7 +112,10 @@ test.each(['a report', 'a report by its signed URL'])(
     }
     const what = reportKind === 'a report' ? [check] : ['--url', url]
     const output = join(here.folder, 'report.pdf')
-    const run = start(['report', 'download', ...what, '--output', output, '--open'], { ...here.env, ...path })
+    const run = startProgram(['report', 'download', ...what, '--output', output, '--open'], {
+      ...here.env,
+      ...path,
+    })
     expect([await run.ended, run.stderr()]).toEqual([0, expect.not.stringContaining('Error')])
     await vi.waitUntil(() => existsSync(seenFile), { timeout: 30_000 })
     const { env, lines } = JSON.parse(readFileSync(seenFile, 'utf8')) as { env: object; lines: string[] }
@@ -125,7 +131,7 @@ test.each(['a report', 'a report by its signed URL'])(
 test('a diagnostic report of Node contains no canary', async () => {
   const folder = temporaryFolder()
   const apiKey = 'canaryKEY0123456789canaryKEY0123'
-  const running = start(['sandbox', 'start', '--port', '0', '--json'], {
+  const running = startProgram(['sandbox', 'start', '--port', '0', '--json'], {
     ...emptyEnv(folder),
     REFCHECK_API_KEY: apiKey,
     NODE_OPTIONS: `--report-on-signal --report-directory=${folder}`,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { orderArguments } from '../harness/people.ts'
 import { type Screen, openScreen } from '../harness/screen.ts'
-import { programFolder } from '../harness/shell.ts'
+import { createProgramFolder } from '../harness/shell.ts'
 import { keys } from '../harness/terminal.ts'
 import { type World, world } from '../harness/world.ts'
 
@@ -39,7 +39,7 @@ async function openShell(here: World, shell: Shell): Promise<Screen> {
   writeFileSync(join(here.folder, `refcheck.${shell}`), script.stdout)
   const env = {
     ...here.env,
-    PATH: `${programFolder(here.folder)}:${process.env['PATH'] ?? ''}`,
+    PATH: `${createProgramFolder(here.folder)}:${process.env['PATH'] ?? ''}`,
     HOME: here.folder,
     LANG: 'C.UTF-8',
     PS1: '> ',

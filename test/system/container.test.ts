@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { orderArguments } from '../harness/people.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
@@ -54,7 +54,7 @@ function isRoot(): boolean {
 
 /** Starts a sandbox in another process, because `spawnSync` blocks this one. */
 async function startService() {
-  const running = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
+  const running = startProgram(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
   return envOfReadyLine(await running.until('\n'))
 }
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readOwn, readPrivate } from '../../src/disk/private-modes.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { plantCode } from '../harness/planted-code.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const faultRow = recordForFaultTable('parent-folder', { mustNotHappen: 'read or run' })
@@ -81,7 +81,7 @@ test('a manifest that the owner of the parent folder exchanges is read only if i
 test('compiled code is never run if the owner of the parent folder can exchange it', async () => {
   if (!isRoot) return faultRow.markNotTried('only root can give files to another account')
   const env = emptyEnv(temporaryFolder())
-  expect(await start(['config', 'list'], env).ended).toBe(0)
+  expect(await startProgram(['config', 'list'], env).ended).toBe(0)
   const folder = createSwappedFolder((to) => {
     const cache = join(to, 'compile-cache')
     execFileSync('cp', ['-a', join(env['REFCHECK_DATA_DIR'] ?? '', 'compile-cache'), cache])
@@ -90,7 +90,7 @@ test('compiled code is never run if the owner of the parent folder can exchange 
   const rounds = 20
   let poisoned = 0
   for (let round = 0; round < rounds; round += 1) {
-    const run = start(['config', 'list'], { ...env, REFCHECK_DATA_DIR: folder })
+    const run = startProgram(['config', 'list'], { ...env, REFCHECK_DATA_DIR: folder })
     await run.ended
     if (run.stderr().includes('poisoned')) poisoned += 1
   }

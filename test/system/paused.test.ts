@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
-import { type RunningProgram, start } from '../harness/process.ts'
+import { type RunningProgram, startProgram } from '../harness/process.ts'
 import { worldWithLargeQuota } from '../harness/world.ts'
 
 const faultRow = recordForFaultTable('two-runners', {
@@ -59,7 +59,7 @@ async function findUnended(runs: readonly RunningProgram[]): Promise<string | un
  */
 async function findFailureAt({ after, ms }: Moment): Promise<string | undefined> {
   const { sandbox, folder, env, ordered } = await startWorld()
-  const run = () => start(argv, env, { cwd: folder })
+  const run = () => startProgram(argv, env, { cwd: folder })
   const stoppedRunners = [run(), run()]
   if (after === 'order') await Promise.race([ordered, Promise.all(stoppedRunners.map(({ ended }) => ended))])
   await systemClock.sleep(ms)
@@ -73,7 +73,7 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
   if (unended !== undefined) return `${moment}: ${unended}`
   const last = run()
   await last.ended
-  const list = start(['request', 'list', '--json'], env, { cwd: folder })
+  const list = startProgram(['request', 'list', '--json'], env, { cwd: folder })
   await list.ended
   if (list.stdout() === '') return `${moment}: nothing is listed: ${list.stderr()}`
   const rows = JSON.parse(list.stdout()) as { request_id: string | null; state: string; email: string }[]

@@ -18,7 +18,7 @@ import { expect, test } from 'vitest'
 
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { sampleOf } from '../harness/share.ts'
 import { temporaryFolder, type World, world } from '../harness/world.ts'
 
@@ -58,7 +58,7 @@ function createSteps({ env }: World): Step[] {
 
 async function runStep(here: World, { argv, stdin }: Step): Promise<{ hung: boolean; stderr: string }> {
   const { REFCHECK_API_KEY: _, ...env } = here.env
-  const run = start(argv, stdin === undefined ? here.env : env, { cwd: here.folder, stdin })
+  const run = startProgram(argv, stdin === undefined ? here.env : env, { cwd: here.folder, stdin })
   const timer = setTimeout(() => run.child.kill('SIGKILL'), maxStepMs)
   const end = await run.ended
   clearTimeout(timer)

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type ProgramResult, mountedFolder, runWithReadOnlyRoot } from '../harness/faults/read-only-root.ts'
 import { orderArguments } from '../harness/people.ts'
-import { start } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
@@ -36,7 +36,7 @@ async function createContainer(): Promise<Run | undefined> {
     {},
   )
   expect(written.stderr).toMatch(/Read-only file system[^]*Permission denied/)
-  const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
+  const sandbox = startProgram(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
   const service = envOfReadyLine(await sandbox.until('\n'))
   const program = [`${mountedFolder}/node`, `${mountedFolder}/app/bin/run.js`]
   return (argv, env = {}) =>

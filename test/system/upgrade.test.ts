@@ -12,7 +12,7 @@ import { startHandlerApp } from '../harness/listening-session.ts'
 import { listPdfs } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { orderBody } from '../harness/agent-plans.ts'
-import { type RunningProgram, start } from '../harness/process.ts'
+import { type RunningProgram, startProgram } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
@@ -46,7 +46,7 @@ test('a sandbox whose program is removed serves every path', async () => {
     '--webhook-url',
     handler.url,
   ]
-  const sandbox = start(argv, emptyEnv(temporaryFolder()), { program })
+  const sandbox = startProgram(argv, emptyEnv(temporaryFolder()), { program })
   const service = envOfReadyLine(await sandbox.until('\n'))
   remove()
   const folder = temporaryFolder()
@@ -100,7 +100,7 @@ test('a receiver whose program is removed stores, forwards, refuses and ends wit
   )
   const exec = `"${process.execPath}" ${join(folder, 'cat.cjs')} ${join(folder, 'out.json')}`
   const argv = ['webhook', 'listen', '--port', '0', '--forward-to', handler.url, '--exec', exec, '--json']
-  const receiver = start(argv, env, { program })
+  const receiver = startProgram(argv, env, { program })
   await waitForText(receiver, 'Listening at')
   const url = /Listening at (\S+)/.exec(receiver.stderr())?.[1] ?? ''
   remove()
@@ -119,7 +119,7 @@ test('a worker whose program is removed orders, downloads reports and answers he
   const { program, remove } = install()
   const here = await world({ speed: 100_000 })
   const flags = ['--output', 'reports', '--health-port', '0', '--refresh', '1s']
-  const worker = start(['worker', ...flags], here.env, { program, cwd: here.folder })
+  const worker = startProgram(['worker', ...flags], here.env, { program, cwd: here.folder })
   const { url } = JSON.parse(
     (await worker.until('"health"')).split('\n').find((line) => line.includes('"health"')) ?? '{}',
   ) as { url: string }

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { listen } from '../../../src/server/listen.ts'
 import { orderArguments } from '../../harness/people.ts'
-import { start } from '../../harness/process.ts'
+import { startProgram } from '../../harness/process.ts'
 import { world } from '../../harness/world.ts'
 import { startConnectProxy } from '../../http/connect-proxy.ts'
 import { identity } from '../../http/raw-server.ts'
@@ -20,7 +20,7 @@ test('a store in memory refuses to order from a service that is not on this mach
   onTestFinished(() => service.close())
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': service.port } })
   const order = async (storeEnv: Record<string, string>): Promise<[unknown, string]> => {
-    const run = start(orderArguments('Priya', ['--yes', '--quiet']), {
+    const run = startProgram(orderArguments('Priya', ['--yes', '--quiet']), {
       ...env,
       REFCHECK_BASE_URL: 'https://service.test',
       NODE_EXTRA_CA_CERTS: authorityFile,

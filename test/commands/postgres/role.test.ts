@@ -7,7 +7,7 @@ import type { Filter } from '../../harness/filters.ts'
 import { createStore } from '../../harness/create-store.ts'
 import { orderArguments } from '../../harness/people.ts'
 import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
-import { Screen, session } from '../../harness/session.ts'
+import { SnapshotText, session } from '../../harness/session.ts'
 
 const filters: Filter[] = [
   [/\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d/g, 'DAY TIME'],
@@ -139,7 +139,7 @@ test('if a user cannot read the system identifier of the server, nothing is orde
   `)
   const doctor = await type('doctor', { exported })
   const [, store] = /^(fail {2}store .*?)(?=^warn)/ms.exec(doctor.text) ?? []
-  expect(new Screen(`${store}exit ${doctor.code}`)).toMatchInlineSnapshot(`
+  expect(new SnapshotText(`${store}exit ${doctor.code}`)).toMatchInlineSnapshot(`
     fail  store         the database of the store "postgres://STORE" does not show this user its system identifier and timeline
                         Without them an older state of the database cannot be noticed, so nothing is ordered. As an administrator of the server run:
                         GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../../harness/batch-file.ts'
 import { orderArguments } from '../../harness/people.ts'
-import { start } from '../../harness/process.ts'
+import { startProgram } from '../../harness/process.ts'
 import { startMachines } from './machines.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
@@ -75,7 +75,7 @@ test('one batch run and three request create share an attempt log at the same ti
       ...singles.map(single),
     ]
     const env = { ...here.env, ...here.envOf(round % 2 === 0 ? 'alpha' : 'beta') }
-    const running = lines.map((argv) => start(argv, env, { cwd: here.folder }))
+    const running = lines.map((argv) => startProgram(argv, env, { cwd: here.folder }))
     const codes = await Promise.all(running.map(({ ended }) => ended))
     expect([round, codes, running.map((each) => each.stderr())]).toEqual([
       round,

@@ -6,15 +6,21 @@ export const inUnicodeEscapes = (text: string): string =>
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-const insertBetween = (text: string, hidden: string): string => Array.from(text).join(hidden)
+const insertBetween = (text: string, inserted: string): string => Array.from(text).join(inserted)
 
 const writeBytes = (text: string, write: (byte: number) => string): string =>
   Array.from(Buffer.from(text), write).join('')
 
-const html: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;', "'": '&#39;' }
+const htmlEntities: Record<string, string> = {
+  '&': '&amp;',
+  '"': '&quot;',
+  '<': '&lt;',
+  '>': '&gt;',
+  "'": '&#39;',
+}
 
 /** The HTML 5 entity name of each ASCII punctuation character, as PHP's htmlentities writes it. */
-const html5: Readonly<Record<string, string>> = Object.fromEntries(
+const html5Names: Readonly<Record<string, string>> = Object.fromEntries(
   [
     '! excl " quot # num $ dollar % percnt & amp \' apos ( lpar ) rpar * ast + plus , comma . period / sol : colon',
     '; semi < lt = equals > gt ? quest @ commat [ lbrack \\ bsol ] rsqb ^ Hat _ lowbar ` grave { lbrace | vert } rcub',
@@ -39,10 +45,10 @@ export const encodings: Readonly<Record<string, (text: string) => string>> = {
   'a form': (text) => new URLSearchParams({ text }).toString().slice('text='.length),
   'a form, decoded': (text) => text.replaceAll('+', ' '),
   CSV: (text) => text.replaceAll('"', '""'),
-  HTML: (text) => text.replaceAll(/[&"<>']/g, (char) => html[char] ?? char),
+  HTML: (text) => text.replaceAll(/[&"<>']/g, (char) => htmlEntities[char] ?? char),
   'HTML 5': (text) =>
     text.replaceAll(/[!-/:-@[-`{-~]|fj/g, (char) =>
-      char === 'fj' ? '&fjlig;' : html5[char] === undefined ? char : `&${html5[char]};`,
+      char === 'fj' ? '&fjlig;' : html5Names[char] === undefined ? char : `&${html5Names[char]};`,
     ),
   'HTML entities by number, without semicolons': (text) =>
     Array.from(

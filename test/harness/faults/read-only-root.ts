@@ -28,8 +28,8 @@ export function runWithReadOnlyRoot(
     'mount -o remount,ro,bind /',
   ]
   const script = `${mounts.join(' && ')} || exit 99; uid=$2; shift 2; cd /; exec setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"`
-  const all = ['--mount', 'sh', '-c', script, 'sh', folder, String(uid), ...argv]
-  const { status, stdout, stderr } = spawnSync('unshare', all, {
+  const unshareArguments = ['--mount', 'sh', '-c', script, 'sh', folder, String(uid), ...argv]
+  const { status, stdout, stderr } = spawnSync('unshare', unshareArguments, {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     encoding: 'utf8',
   })

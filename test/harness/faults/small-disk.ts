@@ -21,6 +21,7 @@ export function mountSmallDisk(path: string, kilobytes: number) {
         }
       }
     },
+    /** Deletes the file that fills the disk. */
     free: (): void => rmSync(ballast),
   }
 }

@@ -17,9 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 port, file, fault = sys.argv[1:4]
 secret = os.environ["WEBHOOK_SECRET"].encode()
 lock = threading.Lock()
-memory = []
-held = []
-working = 0
+events_in_memory = []
+delayed_events = []
+requests_in_progress = 0
 count = 0
 
 
@@ -34,12 +34,12 @@ def key_of(event):
 
 open(file, "a").close()
 # Keys of the stored events, read from the file so that duplicates are found after a restart too.
-known = set() if fault == "forgets-at-restart" else {key_of(event) for event in stored_lines()}
+stored_keys = set() if fault == "forgets-at-restart" else {key_of(event) for event in stored_lines()}
 
 
-def write(event):
+def write_event(event):
     if fault == "memory-only":
-        memory.append(event)
+        events_in_memory.append(event)
         return
     with open(file, "a", encoding="utf-8") as lines:
         lines.write(json.dumps(event) + "\n")
@@ -47,42 +47,42 @@ def write(event):
         os.fsync(lines.fileno())
 
 
-def store(event):
+def store_event(event):
     global count
     with lock:
         count += 1
-        if fault == "loses-under-load" and working > 8 and count % 5 == 0:
+        if fault == "loses-under-load" and requests_in_progress > 8 and count % 5 == 0:
             return
         key = key_of(event)
-        if fault != "never-dedupes" and key in known:
+        if fault != "never-dedupes" and key in stored_keys:
             return
-        known.add(key)
+        stored_keys.add(key)
         event = {key: event[key] for key in ("request_id", "status")}
         if fault != "out-of-order":
-            write(event)
+            write_event(event)
             return
         # Writes events in pairs, the later one first.
-        held.append(event)
-        if len(held) == 2:
-            while held:
-                write(held.pop())
+        delayed_events.append(event)
+        if len(delayed_events) == 2:
+            while delayed_events:
+                write_event(delayed_events.pop())
 
 
 # One thread stores the events that were acknowledged first, so that the early acknowledgement is the only fault.
-late = queue.Queue()
+delayed = queue.Queue()
 
 
-def store_late():
+def store_delayed():
     while True:
-        due, event = late.get()
+        due, event = delayed.get()
         time.sleep(max(0, due - time.monotonic()))
-        store(event)
+        store_event(event)
 
 
-threading.Thread(target=store_late, daemon=True).start()
+threading.Thread(target=store_delayed, daemon=True).start()
 
 
-def is_good(body, signature):
+def has_valid_signature(body, signature):
     if fault == "any-signature":
         return True
     if signature is None:
@@ -114,7 +114,7 @@ class Receiver(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/stored":
             with lock:
-                events = list(memory) if fault == "memory-only" else stored_lines() + held
+                events = list(events_in_memory) if fault == "memory-only" else stored_lines() + delayed_events
             self.reply(200, json.dumps(events).encode())
         else:
             self.reply(200 if fault == "accepts-get" else 405)
@@ -130,14 +130,14 @@ class Receiver(BaseHTTPRequestHandler):
         return body
 
     def do_POST(self):
-        global working
-        working += 1
+        global requests_in_progress
+        requests_in_progress += 1
         try:
             self.receive()
         except Exception:
             self.reply(500)
         finally:
-            working -= 1
+            requests_in_progress -= 1
 
     def receive(self):
         body = self.read_body()
@@ -147,24 +147,24 @@ class Receiver(BaseHTTPRequestHandler):
             event = None
         valid = isinstance(event, dict) and all(isinstance(event.get(key), str) for key in ("request_id", "status"))
         signatures = self.headers.get_all("X-Service-Signature") or []
-        if not is_good(body, ", ".join(signatures) if signatures else None):
+        if not has_valid_signature(body, ", ".join(signatures) if signatures else None):
             if fault == "keeps-forged" and valid:
-                store(event)
+                store_event(event)
             return self.reply(401)
         if not valid:
             return self.reply(400)
-        repeated = (event["request_id"], event["status"]) in known
+        repeated = (event["request_id"], event["status"]) in stored_keys
         if fault == "slow":
             time.sleep(1.2)
         if fault == "500-to-repeats" and repeated:
             return self.reply(500)
         if fault == "acknowledges-first":
             # Queued before the answer, since the next event may come at once.
-            late.put((time.monotonic() + 0.1, event))
+            delayed.put((time.monotonic() + 0.1, event))
             return self.reply(204)
         if fault == "loses-under-load":
             time.sleep(0.005)
-        store(event)
+        store_event(event)
         return self.reply(204)
 
 
