@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { expect, test } from 'vitest'
 
+import { readAllFiles } from '../harness/files.ts'
 import { sessionWithOrders } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
@@ -17,13 +15,6 @@ const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
 function createEcho(status: number, request: Request): Response {
   const sent = JSON.stringify({ url: request.url, headers: Object.fromEntries(request.headers) })
   return Response.json({ data: null, status_message: 'ERROR', message: `you sent ${sent}` }, { status })
-}
-
-function listFiles(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? listFiles(path) : [path]
-  })
 }
 
 const person = '--first-name Ana --last-name Lee --email ana@example.com --phone +61412345678'
@@ -53,8 +44,7 @@ test.each([400, 401, 403, 404, 422, 500])(
       printed += stdout + stderr
     }
     expect(printed).toContain('[API key]')
-    const stored = listFiles(here.folder).map((path) => readFileSync(path, 'latin1'))
-    for (const text of [printed, ...stored]) {
+    for (const text of [printed, readAllFiles(here.folder)]) {
       expect(text).not.toContain(here.sandbox.credentials.apiKey)
       expect(text.replaceAll(`?t=${token} --output`, '')).not.toContain(token)
     }

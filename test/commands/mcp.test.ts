@@ -168,7 +168,7 @@ test('an agent receives no personal data unless --allow-personal-data is given, 
     /olive\.owner/,
     /Priya Rao/,
   ]
-  const read = async (agent: Agent): Promise<string> => {
+  const callToolsAboutPeople = async (agent: Agent): Promise<string> => {
     const id = request?.request_id
     await agent.call('get_requests', { request_ids: [id] })
     await agent.call('list_requests')
@@ -179,11 +179,11 @@ test('an agent receives no personal data unless --allow-personal-data is given, 
     await agent.call('file_reports', { request_ids: [id] })
     return agent.received()
   }
-  const masked = await read(
+  const masked = await callToolsAboutPeople(
     await connectAgent(here, ['--files', '.', '--reports', 'masked'], { clock: here.clock }),
   )
   for (const canary of canaries) expect(masked).not.toMatch(canary)
-  const shown = await read(
+  const shown = await callToolsAboutPeople(
     await connectAgent(here, ['--files', '.', '--reports', 'shown', '--allow-personal-data'], {
       clock: here.clock,
     }),
@@ -203,8 +203,8 @@ test('an agent receives only those names of checks that the packages of the acco
   await here.type(orderArguments('Priya', ['--yes']))
   const [request] = here.sandbox.requests()
   const agent = await connectAgent(here, [], { clock: here.clock })
-  const read = () => agent.call('get_requests', { request_ids: [request?.request_id] })
-  await read()
+  const getRequest = () => agent.call('get_requests', { request_ids: [request?.request_id] })
+  await getRequest()
   expect(agent.received()).toContain('Identity check')
   const receivedLength = agent.received().length
   const text = 'Check of Zoraidax Canary born 1931-07-19, 12 Canary Street'
@@ -217,7 +217,7 @@ test('an agent receives only those names of checks that the packages of the acco
     return Response.json(body)
   })
   const calls = here.listCalls().length
-  await read()
+  await getRequest()
   expect(agent.received().slice(receivedLength)).not.toMatch(/Zoraidax|1931|Street/)
   // The packages were read for the first answer, and are not read again.
   expect(

@@ -14,14 +14,16 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 recordForFaultTable('mixed', { mustNotHappen: 'filed under a wrong name' })
 /* Simulates a cache or proxy that answers a read with another request, check or package, or gives two orders one id. */
 
-const swapPath =
-  (swap: (path: string) => string): Interceptor =>
+/** Returns an interceptor that changes the path of each call. */
+const changePath =
+  (change: (path: string) => string): Interceptor =>
   (request, ask) => {
     const url = new URL(request.url)
-    url.pathname = swap(url.pathname)
+    url.pathname = change(url.pathname)
     return ask(new Request(url, request))
   }
 
+/** Returns an interceptor that changes the text of each JSON answer to a read. */
 const rewriteAnswers =
   (change: (text: string) => string): Interceptor =>
   async (request, ask) => {
@@ -38,7 +40,7 @@ describe('a read of a request that returns another request', () => {
   test('request get exits with 7, and shows nothing of the other request', async () => {
     const { all, type, intercept, ids } = await sessionWithOrders(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
-    intercept(swapPath((path) => path.replace(ana, ben)))
+    intercept(changePath((path) => path.replace(ana, ben)))
     expect(await all([`request get ${ana}`, `request get ${ana} --json`])).toMatchInlineSnapshot(`
       $ refcheck request get REQUEST_1
       2> Error: the answer is about another request, not about request REQUEST_1
@@ -57,7 +59,7 @@ describe('a read of a request that returns another request', () => {
       2> Error: the answer is about another request, not about request REQUEST_1
       exit 7
     `)
-    intercept(swapPath((path) => path.replace(ben, ana)))
+    intercept(changePath((path) => path.replace(ben, ana)))
     expect(await type(`request get ${ben}`)).toMatchInlineSnapshot(`
       $ refcheck request get REQUEST_2
       2> Error: the answer is about another request, not about request REQUEST_2
@@ -76,7 +78,7 @@ describe('a read of a request that returns another request', () => {
   test('request wait and request list --refresh store nothing of the other request', async () => {
     const { all, intercept, ids } = await sessionWithOrders(['Ana+declined', 'Ben'])
     const [ana = '', ben = ''] = ids
-    intercept(swapPath((path) => path.replace(ana, ben)))
+    intercept(changePath((path) => path.replace(ana, ben)))
     expect(await all([`request wait ${ana}`, 'request list --refresh', 'request list']))
       .toMatchInlineSnapshot(`
         $ refcheck request wait REQUEST_1
@@ -104,7 +106,7 @@ describe('a read of a request that returns another request', () => {
   test('report download and report sync file nothing under a wrong name, and download the right report later', async () => {
     const { type, intercept, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
-    intercept(swapPath((path) => path.replace(ana, ben)))
+    intercept(changePath((path) => path.replace(ana, ben)))
     expect(await type(`report download --request ${ana} --output reports`)).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       2> Error: the answer is about another request, not about request REQUEST_1
@@ -155,7 +157,7 @@ describe('a report URL', () => {
 describe('if a read of a package returns another package, nothing is ordered, and nothing of that package is shown', () => {
   test('request create, which reads the schema of the package', async () => {
     const { type, intercept, sandbox } = await session()
-    intercept(swapPath((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
+    intercept(changePath((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
     expect(await type(orderArguments('Ana'))).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
       2> Error: the answer is about another package, not about package 102
@@ -194,7 +196,7 @@ describe('one request id for two orders does not count as two orders', () => {
   test.each([
     ['in the same case', undefined],
     ['in capitals', (text: string) => text.replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase())],
-  ])('%s: the row is unknown, the batch halts, and nothing else is sent', async (_how, change) => {
+  ])('%s: the row is unknown, the batch halts, and nothing else is sent', async (_spelling, change) => {
     const { type, cat, folder, intercept, sandbox } = await session({ filters: [DIGEST] })
     writePeopleFile(folder, createEmails(4))
     intercept(repeatFirstAnswer(change))

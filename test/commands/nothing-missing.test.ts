@@ -159,10 +159,10 @@ test('sandbox conformance reports the case at which the quota is used up as not 
 
 test('the JSON of a batch has the conflict of each duplicate and held row', async () => {
   const here = await session()
-  const people = (last: string) =>
+  const createPeopleCsv = (last: string) =>
     `first_name,last_name,email,phone\nMei,${last},mei@example.com,+819012345678\n`
-  here.write('one.csv', people('Ito'))
-  here.write('two.csv', `${people('Ito')}Mei,Ito,mei@example.com,+819012345678\n`)
+  here.write('one.csv', createPeopleCsv('Ito'))
+  here.write('two.csv', `${createPeopleCsv('Ito')}Mei,Ito,mei@example.com,+819012345678\n`)
   const first = await here.type('batch run one.csv --package 102 --yes --json')
   const { batch_id: id } = first.json() as { batch_id: string }
   const again = await here.type('batch run two.csv --package 102 --yes --json')
@@ -179,7 +179,7 @@ test('the JSON of a batch has the conflict of each duplicate and held row', asyn
   })
   // A duplicate of an accepted order counts as ordered (src/docs/cli.md, "Exit codes").
   expect(again.code).toBe(0)
-  here.write('three.csv', people('Itou'))
+  here.write('three.csv', createPeopleCsv('Itou'))
   const held = await here.type('batch run three.csv --package 102 --yes --json')
   const { batch_id: other } = held.json() as { batch_id: string }
   const stopped = [{ row: 1, state: 'held', matches: { batch_id: id } }]

@@ -20,11 +20,11 @@ test.each(stores)(
     const { type, write, listOrderedEmails } = await session({ store })
     write('people.csv', `${header}\n${ann}\n`)
     await type('batch run people.csv --package 102 --yes')
-    const phone = createOrderLine('Ann', 'ann@example.com', '+61400000902')
-    const name = createOrderLine('Anne', 'ann@example.com', '+61400000901')
-    const email = createOrderLine('Ann', 'ann.low@example.com', '+61400000901')
+    const otherPhoneLine = createOrderLine('Ann', 'ann@example.com', '+61400000902')
+    const otherNameLine = createOrderLine('Anne', 'ann@example.com', '+61400000901')
+    const otherEmailLine = createOrderLine('Ann', 'ann.low@example.com', '+61400000901')
     const declined = { answers: [{ ask: /Order anyway/, confirm: false }] }
-    expect(await type(`${phone} --json`)).toMatchInlineSnapshot(`
+    expect(await type(`${otherPhoneLine} --json`)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --json
       {
         "error": {
@@ -40,32 +40,33 @@ test.each(stores)(
       2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name
       exit 2
     `)
-    expect(await type(phone, declined)).toMatchInlineSnapshot(`
+    expect(await type(otherPhoneLine, declined)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name. Order anyway? no
       2> Nothing was ordered.
       exit 2
     `)
-    expect(await type(name, declined)).toMatchInlineSnapshot(`
+    expect(await type(otherNameLine, declined)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone. Order anyway? no
       2> Nothing was ordered.
       exit 2
     `)
-    expect(await type(email, declined)).toMatchInlineSnapshot(`
+    expect(await type(otherEmailLine, declined)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann.low@example.com --phone +61400000901 --yes
       ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name. Order anyway? no
       2> Nothing was ordered.
       exit 2
     `)
     expect(listOrderedEmails()).toHaveLength(1)
-    expect(await type(`${phone} --allow-similar`)).toMatchInlineSnapshot(`
+    expect(await type(`${otherPhoneLine} --allow-similar`)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --allow-similar
       created  REQUEST_2                             RECEIVED
       2> Follow it with: refcheck request wait REQUEST_2
       exit 0
     `)
-    for (const line of [name, email]) expect((await type(`${line} --allow-similar`)).code).toBe(0)
+    for (const line of [otherNameLine, otherEmailLine])
+      expect((await type(`${line} --allow-similar`)).code).toBe(0)
     expect(listOrderedEmails()).toHaveLength(4)
   },
 )

@@ -9,17 +9,19 @@ import { type Session, session } from '../harness/session.ts'
 
 recordForFaultTable('planted', { mustNotHappen: 'believed' })
 
-/** Ways in which a file is not safe, each with the change that makes it so, and the message. */
-const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }> = {
+/** Ways in which a file is unsafe, each with a function that makes it unsafe, and with the message. */
+const weaknesses: Record<string, { makeUnsafe: (file: string) => void; message: RegExp }> = {
   'others may write to': {
-    spoil: (file) => chmodSync(file, 0o666),
-    why: /^Error: cannot use the file ".*": other users of this machine may write to it \(0666\)\nCheck what is in it, then make it private with: chmod go= ".*"\n$/,
+    makeUnsafe: (file) => chmodSync(file, 0o666),
+    message:
+      /^Error: cannot use the file ".*": other users of this machine may write to it \(0666\)\nCheck what is in it, then make it private with: chmod go= ".*"\n$/,
   },
   // Only root can change the owner of a file.
   ...(process.getuid?.() === 0 && {
     'another account owns': {
-      spoil: (file: string) => chownSync(file, 54_321, 54_321),
-      why: /^Error: cannot use the file ".*": it belongs to another user of this machine\nRun refcheck as that user, or move the file away\.\n$/,
+      makeUnsafe: (file: string) => chownSync(file, 54_321, 54_321),
+      message:
+        /^Error: cannot use the file ".*": it belongs to another user of this machine\nRun refcheck as that user, or move the file away\.\n$/,
     },
   }),
 }
@@ -27,15 +29,15 @@ const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }>
 /** Files of refcheck, each with the commands that create it, a pattern of its path, and a command line that reads it. */
 const files: Record<
   string,
-  { make: (here: Session) => Promise<unknown>; path: RegExp; line: string | string[] }
+  { create: (here: Session) => Promise<unknown>; path: RegExp; line: string | string[] }
 > = {
   settings: {
-    make: ({ type }) => type('config set package 102'),
+    create: ({ type }) => type('config set package 102'),
     path: /^config\/config\.json$/,
     line: 'packages list',
   },
   mapping: {
-    make: ({ type, write }) =>
+    create: ({ type, write }) =>
       type([
         'batch',
         'validate',
@@ -51,12 +53,12 @@ const files: Record<
     line: 'batch validate people.csv --package 102 --mapping own',
   },
   'attempt log': {
-    make: ({ type }) => type(orderArguments('Priya')),
+    create: ({ type }) => type(orderArguments('Priya')),
     path: /^config\/attempts\/.*\.log$/,
     line: orderArguments('Marcus'),
   },
   manifest: {
-    make: async ({ type, clock }) => {
+    create: async ({ type, clock }) => {
       await type(orderArguments('Priya'))
       await clock.sleep(7_200_000)
       return type('report sync --output reports')
@@ -72,19 +74,19 @@ const cases = Object.keys(files).flatMap((name) =>
 
 test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, weakness) => {
   const here = await session()
-  const { make, path, line } = files[name]!
-  const { spoil, why } = weaknesses[weakness]!
-  await make(here)
+  const { create, path, line } = files[name]!
+  const { makeUnsafe, message } = weaknesses[weakness]!
+  await create(here)
   const file = readdirSync(here.folder, { recursive: true, encoding: 'utf8' }).find((each) => path.test(each))
   if (file === undefined) throw new Error(`no ${name}`)
   const before = here.listCalls().length
-  spoil(join(here.folder, file))
+  makeUnsafe(join(here.folder, file))
   const { uid, mode } = statSync(join(here.folder, file))
   const { code, stdout, stderr } = await here.type(line)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   const isMissing = name === 'attempt log' && weakness === 'another account owns'
   expect(stderr).toMatch(
-    isMissing ? /^Error: the store ".*" is closed: the log of its attempts is missing\n/ : why,
+    isMissing ? /^Error: the store ".*" is closed: the log of its attempts is missing\n/ : message,
   )
   expect(
     here
@@ -101,7 +103,7 @@ test.each(Object.keys(weaknesses))(
     const here = await session()
     const first = await here.type('schema show 102')
     const folder = join(here.folder, 'data', 'schemas')
-    for (const name of readdirSync(folder)) weaknesses[weakness]?.spoil(join(folder, name))
+    for (const name of readdirSync(folder)) weaknesses[weakness]?.makeUnsafe(join(folder, name))
     expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
     expect(here.listCalls().filter((call) => call.includes('schema'))).toHaveLength(2)
     await here.type('schema show 102')

@@ -1,29 +1,23 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-
 import { describe, expect, test } from 'vitest'
 
+import { changeStore } from '../harness/change-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { moveOrdersToPast } from '../harness/postgres-store.ts'
-import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import { writeEvents, createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
 /** Stores an event for each request, as a receiver does. */
-async function storeEvents({ sandbox, folder, env }: Session, store: 'SQLite' | 'PostgreSQL'): Promise<void> {
-  const values = sandbox
+async function storeEvents(here: Session, store: 'SQLite' | 'PostgreSQL'): Promise<void> {
+  const body = store === 'PostgreSQL' ? "'{}'" : "x'7b7d'"
+  const values = here.sandbox
     .requests()
-    .map(({ request_id: id }) => `('${id}', 0, '{}', '', '${id}', 'IN_PROGRESS', 'request.updated', 'none')`)
-  const insert = `INSERT INTO events (identity, received_at, body, signature, request_id, status, event, forward) VALUES `
-  if (store === 'PostgreSQL') {
-    await queryDatabase(env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${insert}${values.join()}`)
-    return
-  }
-  const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
-  database.exec(insert + values.join().replaceAll("'{}'", "x'7b7d'"))
-  database.close()
+    .map(
+      ({ request_id: id }) => `('${id}', 0, ${body}, '', '${id}', 'IN_PROGRESS', 'request.updated', 'none')`,
+    )
+  const columns = 'identity, received_at, body, signature, request_id, status, event, forward'
+  await changeStore(here, store, `INSERT INTO events (${columns}) VALUES ${values.join()}`)
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, on %s', (store) => {

@@ -10,7 +10,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('replaced', { mustNotHappen: 'ordered under both' })
 
-const down = { kind: 'status', status: 503, when: 'before' } as const
+const unavailable = { kind: 'status', status: 503, when: 'before' } as const
 
 const createOrderLine = (first: string, packageId: number, more = ''): string =>
   `request create --package ${packageId} --first-name ${first} --last-name Low --email ann@example.com --phone +61400000901 --yes${more}`
@@ -200,7 +200,7 @@ test('a package chosen at the prompt conflicts with the orders of its predecesso
 test('a file is not planned while the replaced packages cannot be read', async () => {
   const { type, folder, sandbox, listOrderedEmails } = await session()
   writePeopleFile(folder, createEmails(2))
-  sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })
+  sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: unavailable })
   expect(await type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> answer 503; try 2 of 4 in 0.3 s

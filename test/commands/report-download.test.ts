@@ -27,7 +27,7 @@ async function sessionWithRequest(
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-test('report download stores all PDFs of a request under names that sort, with one call of the quota', async () => {
+test('report download stores all PDFs of a request under names that start with the last name, with one call of the quota', async () => {
   const { type, id, folder, countNewQuotaCalls } = await sessionWithRequest()
   countNewQuotaCalls()
   expect(await type(`report download --request ${id} --output reports --concurrency 1`))

@@ -32,8 +32,8 @@ test('--all-completed downloads the reports of all completed requests in the sto
 
 test('--batch downloads the reports of a batch, and fails with exit 5 for an unknown batch', async () => {
   const { type, reports } = await sessionWithOrders(['Ana'])
-  const unknown = 'report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-  expect(await type(unknown)).toMatchInlineSnapshot(`
+  const unknownBatchLine = 'report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+  expect(await type(unknownBatchLine)).toMatchInlineSnapshot(`
     $ refcheck report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     2> Error: no batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 in this store
     2> List the batches with: refcheck batch list
@@ -124,7 +124,7 @@ test('a request whose report comes later stays open in report sync, and is no fa
   expect(countNewQuotaCalls()).toBe(0)
 })
 
-test('a completed request for which report sync found no report is not counted as new any more, and as awaited for a day', async () => {
+test('a completed request for which report sync found no report is no longer counted as new, but as awaited for a day', async () => {
   const { type, clock } = await sessionWithOrders(['Ana+report-never', 'Ben'])
   await type('config set output-dir reports')
   await type('report sync --quiet')

@@ -18,7 +18,7 @@ const contactAnswers: Answer[] = [
 ]
 const leave: Answer = { ask: /Email/, leave: true }
 /** Flags for the fields that package 101 requires in addition to the person. */
-const requiredFields = [
+const requiredFieldFlags = [
   'reference.position_title=Nurse',
   'ncc_acic.is_volunteer=no',
   'ncc_acic.previous_names=[]',
@@ -267,7 +267,7 @@ test('an earlier order is reported as soon as the person is known, before the ot
   const similarQuestion = { ask: /^Somebody similar/, confirm: false } as const
   const createFull = 'request create --package 101'
   await here.type(
-    `${createFull} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${requiredFields} --yes`,
+    `${createFull} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${requiredFieldFlags} --yes`,
   )
   expect(await here.type(createFull, { answers: [...nameAnswers, ...contactAnswers, similarQuestion] }))
     .toMatchInlineSnapshot(`

@@ -114,13 +114,13 @@ test('the beginning of an id is enough in each command if the store has the id',
   const here = await session()
   const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await here.type(argv)).json() as { request_id: string }
-  const start = id.slice(0, 5).toUpperCase()
-  const shown = await here.type(['request', 'get', start, '--jq', '.request_id'])
+  const idStart = id.slice(0, 5).toUpperCase()
+  const shown = await here.type(['request', 'get', idStart, '--jq', '.request_id'])
   expect(shown.stdout.trim()).toBe(id)
-  expect((await here.type(`webhook events list --request-id ${start}`)).code).toBe(0)
-  expect((await here.type(`store purge --request-id ${start} --dry-run --jq .rows`)).stdout).toBe('1\n')
-  await here.type(`request wait ${start}`)
-  expect((await here.type(`report download --request ${start} --output reports --quiet`)).code).toBe(0)
+  expect((await here.type(`webhook events list --request-id ${idStart}`)).code).toBe(0)
+  expect((await here.type(`store purge --request-id ${idStart} --dry-run --jq .rows`)).stdout).toBe('1\n')
+  await here.type(`request wait ${idStart}`)
+  expect((await here.type(`report download --request ${idStart} --output reports --quiet`)).code).toBe(0)
   expect(await here.all(['request get fff0', 'request get ff', 'batch status fff0', 'request get zzzz']))
     .toMatchInlineSnapshot(`
       $ refcheck request get fff0

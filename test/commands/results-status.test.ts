@@ -9,7 +9,7 @@ import { type Session, session } from '../harness/session.ts'
 const run = 'batch run people.csv --package 102 --yes'
 
 /** Returns the state and status of each row of the results file. */
-const statuses = ({ read }: Session): string[] => {
+const readStatuses = ({ read }: Session): string[] => {
   const [header = '', ...rows] = read('people.results.csv').trimEnd().split('\n')
   const at = header.split(',').indexOf('refcheck_state')
   return rows.map((row) => [row.split(',')[at], row.split(',')[at + 2]].join(' '))
@@ -19,7 +19,7 @@ async function sessionWithResults(): Promise<Session> {
   const here = await session({ filters: [[/_[0-9a-f]{8}\.pdf/g, '_HASH.pdf']] })
   writePeopleFile(here.folder, createEmails(2))
   await here.type(run)
-  expect(statuses(here)).toEqual(['accepted RECEIVED', 'accepted RECEIVED'])
+  expect(readStatuses(here)).toEqual(['accepted RECEIVED', 'accepted RECEIVED'])
   await here.clock.advance(3_600_000)
   return here
 }
@@ -34,7 +34,7 @@ test('statuses that report sync reads are updated in the results file', async ()
     2> In reports: 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
-  expect(statuses(here)).toEqual(['accepted COMPLETED', 'accepted COMPLETED'])
+  expect(readStatuses(here)).toEqual(['accepted COMPLETED', 'accepted COMPLETED'])
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> In reports: 0 stored, 2 already there, 0 requests not finished
@@ -42,7 +42,7 @@ test('statuses that report sync reads are updated in the results file', async ()
   `)
 })
 
-const people: [name: string, content: string][] = [
+const inputFiles: [name: string, content: string][] = [
   ['people.csv', '\uFEFFfirst_name;last_name;email;phone\r\nZoë;=Row;a1@example.com;+61400000001\r\n'],
   [
     'people.jsonl',
@@ -50,7 +50,7 @@ const people: [name: string, content: string][] = [
   ],
 ]
 
-test.each(people)(
+test.each(inputFiles)(
   'request list --refresh updates the results of %s, and a second time changes nothing',
   async (name, content) => {
     const here = await session()
@@ -85,7 +85,7 @@ test('a results file that a user has changed is not updated', async () => {
 })
 
 /** Returns the state, request, status, error and time of each row of a results file, with ids masked. */
-const outcomes = ({ read }: Session, name: string): string[] => {
+const readOutcomes = ({ read }: Session, name: string): string[] => {
   const [header = '', ...rows] = read(name).trimEnd().split('\n')
   const at = header.split(',').indexOf('refcheck_state')
   const masked = rows.map((row) => row.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID'))
@@ -103,7 +103,7 @@ test('a row that repeats an order has the status of that request, and later read
   await here.type(run)
   writePeopleFile(here.folder, createEmails(3), 'more.csv')
   await here.type('batch run more.csv --package 102 --yes')
-  expect(outcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
+  expect(readOutcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
     [
       "duplicate,ID,RECEIVED,"is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
       "duplicate,ID,RECEIVED,"is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
@@ -113,7 +113,7 @@ test('a row that repeats an order has the status of that request, and later read
   await here.type(`${run} --again --allow-duplicate`)
   const [{ batch_id: id }] = (await here.type('batch list --json')).json() as [{ batch_id: string }]
   await here.type(`batch cancel ${id} --yes`)
-  expect(outcomes(here, 'people.results.csv')).toMatchInlineSnapshot(`
+  expect(readOutcomes(here, 'people.results.csv')).toMatchInlineSnapshot(`
     [
       "cancelled,ID,RECEIVED,"not ordered again: is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
       "cancelled,ID,RECEIVED,"not ordered again: is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
@@ -124,14 +124,14 @@ test('a row that repeats an order has the status of that request, and later read
     "Statuses updated in people.results.csv, more.results.csv
     "
   `)
-  expect(outcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
+  expect(readOutcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
     [
       "duplicate,ID,COMPLETED,"is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
       "duplicate,ID,COMPLETED,"is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
       "accepted,ID,COMPLETED,,2026-11-20T12:00:00.000Z,",
     ]
   `)
-  expect(outcomes(here, 'people.results.csv')).toMatchInlineSnapshot(`
+  expect(readOutcomes(here, 'people.results.csv')).toMatchInlineSnapshot(`
     [
       "cancelled,ID,COMPLETED,"not ordered again: is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
       "cancelled,ID,COMPLETED,"not ordered again: is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",

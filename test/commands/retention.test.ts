@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { connectAgent } from '../harness/agent.ts'
 import { orderBody } from '../harness/agent-plans.ts'
+import { completeRequests } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 
 const day = 86_400_000
@@ -14,13 +15,9 @@ test('doctor reports data older than the retention, and store purge without a se
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))
   await here.type('batch run people.csv --package 102 --yes')
-  for (const { request_id } of here.sandbox.requests()) {
-    const isOver = () =>
-      here.sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
-    while (!isOver()) here.sandbox.advanceRequest(request_id)
-  }
+  completeRequests(here.sandbox)
   await here.type('request list --refresh')
-  const retention = async () =>
+  const readRetentionCheck = async () =>
     /^.* {2}retention .*(?:\n {8,}.*)*$/m.exec((await here.type('doctor')).stdout)?.[0]
   expect(await here.type('store purge --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --yes
@@ -29,7 +26,7 @@ test('doctor reports data older than the retention, and store purge without a se
     2> Or say for how long personal data is kept: refcheck config set retention 24mo
     exit 2
   `)
-  expect(await retention()).toMatchInlineSnapshot(
+  expect(await readRetentionCheck()).toMatchInlineSnapshot(
     `"ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)"`,
   )
   expect(await here.all(['config set retention soon', 'config set retention 2mo'])).toMatchInlineSnapshot(`
@@ -43,11 +40,11 @@ test('doctor reports data older than the retention, and store purge without a se
     2> Nothing is removed by this alone. A worker removes what is older once a day; without one, run every night: refcheck store purge --yes
     exit 0
   `)
-  expect(await retention()).toMatchInlineSnapshot(
+  expect(await readRetentionCheck()).toMatchInlineSnapshot(
     `"ok    retention     personal data is kept for 2mo; nothing is older"`,
   )
   await here.clock.advance(70 * day)
-  expect(await retention()).toMatchInlineSnapshot(`
+  expect(await readRetentionCheck()).toMatchInlineSnapshot(`
     "warn  retention     personal data is kept for 2mo; 2 rows, events or drafts are older
                         Remove them with: refcheck store purge"
   `)
@@ -63,7 +60,7 @@ test('doctor reports data older than the retention, and store purge without a se
   `)
   const { stdout } = await here.type('worker --once')
   expect(stdout).toMatch(/"event":"purged","rows":2,"events":0/)
-  expect(await retention()).toMatchInlineSnapshot(
+  expect(await readRetentionCheck()).toMatchInlineSnapshot(
     `"ok    retention     personal data is kept for 2mo; nothing is older"`,
   )
   expect(await here.type('store purge --yes')).toMatchInlineSnapshot(`

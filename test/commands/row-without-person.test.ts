@@ -1,27 +1,14 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-
 import { describe, expect, test } from 'vitest'
 
 import { writePeopleFile } from '../harness/batch-file.ts'
+import { changeStore } from '../harness/change-store.ts'
 import { copyDataFolder } from '../harness/lost-data.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { orderArguments } from '../harness/people.ts'
 import { moveOrdersToPast } from '../harness/postgres-store.ts'
-import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const minute = 60_000
-
-async function changeStore(here: Session, store: 'SQLite' | 'PostgreSQL', sql: string): Promise<void> {
-  if (store === 'PostgreSQL') {
-    await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${sql}`)
-    return
-  }
-  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-  database.exec(sql)
-  database.close()
-}
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its person, on %s', (store) => {
   /** Runs a batch whose second row is unknown and has only its fingerprints, 16 minutes after it was sent. */

@@ -221,7 +221,7 @@ test('sandbox start --login asks before it replaces the profile of another sandb
   const login = `auth login --profile acme --base-url ${env['REFCHECK_BASE_URL']} --email ${env['REFCHECK_USER_EMAIL']}`
   await type(`${login} --with-key --insecure-storage`, { stdin: printed.stdout })
   const start = 'sandbox start --port 0 --login --profile acme'
-  const profile = async (): Promise<unknown> =>
+  const readProfileUrl = async (): Promise<unknown> =>
     (await type('auth status --profile acme --jq .base_url')).stdout.trim()
   expect(await type(start)).toMatchInlineSnapshot(`
     $ refcheck sandbox start --port 0 --login --profile acme
@@ -236,7 +236,7 @@ test('sandbox start --login asks before it replaces the profile of another sandb
     2> Cancelled; the profile "acme" is as it was
     exit 130
   `)
-  expect(await profile()).toBe(env['REFCHECK_BASE_URL'])
+  expect(await readProfileUrl()).toBe(env['REFCHECK_BASE_URL'])
   const stop = new AbortController()
   const confirmed = await type(start, {
     answers: [{ ask: /^Profile "acme" is of /, confirm: true }],
@@ -244,7 +244,7 @@ test('sandbox start --login asks before it replaces the profile of another sandb
     onWrite: (stream) => stream === 'stdout' && stop.abort(),
   })
   expect(confirmed.stdout).toContain('Profile "acme" is logged in to it, and in use.')
-  expect(await profile()).not.toBe(env['REFCHECK_BASE_URL'])
+  expect(await readProfileUrl()).not.toBe(env['REFCHECK_BASE_URL'])
 })
 
 test('sandbox start --fixture reads people and packages from YAML, and refuses an invalid file with its line', async () => {

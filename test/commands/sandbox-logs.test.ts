@@ -45,18 +45,18 @@ test('sandbox logs --bodies shows requests and answers with keys and secrets mas
   expect(whole).toContain('[API key]')
   for (const secret of [here.address['api_key'], here.address['webhook_secret'], foreignKey])
     expect(whole).not.toContain(secret)
-  const read = (await here.type(['request', 'list', '--json'])).json() as { request_id: string }[]
-  await here.type(['request', 'get', read[0]?.request_id ?? '', '--json'])
-  const reports = await here.type([
+  const requests = (await here.type(['request', 'list', '--json'])).json() as { request_id: string }[]
+  await here.type(['request', 'get', requests[0]?.request_id ?? '', '--json'])
+  const log = await here.type([
     'sandbox',
     'logs',
     '--bodies',
     '--json',
     '--path',
-    `/v1/requests/${read[0]?.request_id}`,
+    `/v1/requests/${requests[0]?.request_id}`,
   ])
-  expect(reports.stdout).toContain('report_pdf_url')
-  expect(reports.stdout).not.toMatch(/[?&]t=[\w.-]{20}/)
+  expect(log.stdout).toContain('report_pdf_url')
+  expect(log.stdout).not.toMatch(/[?&]t=[\w.-]{20}/)
 })
 
 test('sandbox logs --path, --status and --request select entries', async () => {

@@ -91,7 +91,7 @@ test('sandbox trigger prints the answer to each event, and exits with 10 if the 
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
   // Delivers to the webhook URL of the sandbox. The receiver answers as if it verified signatures.
   app.answers.push(401, 204, 401, 204, 401, 204)
-  expect(withoutTimes(await here.type('sandbox trigger forged'))).toMatchInlineSnapshot(`
+  expect(removeDurations(await here.type('sandbox trigger forged'))).toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger forged
     Story "forged" of request ID_1
     IN_PROGRESS, bad signature: answered 401 after N ms
@@ -102,7 +102,7 @@ test('sandbox trigger prints the answer to each event, and exits with 10 if the 
     COMPLETED: answered 204 after N ms
     exit 0"
   `)
-  expect(withoutTimes(await here.type(['sandbox', 'trigger', 'forged', '--to', app.url])))
+  expect(removeDurations(await here.type(['sandbox', 'trigger', 'forged', '--to', app.url])))
     .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger forged --to http://127.0.0.1:PORT_1/hooks
     Story "forged" of request ID_2
@@ -117,7 +117,7 @@ test('sandbox trigger prints the answer to each event, and exits with 10 if the 
     exit 10"
   `)
   app.answers.push(204, 500)
-  expect(withoutTimes(await here.type(['sandbox', 'trigger', 'cancelled', '--to', app.url])))
+  expect(removeDurations(await here.type(['sandbox', 'trigger', 'cancelled', '--to', app.url])))
     .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger cancelled --to http://127.0.0.1:PORT_1/hooks
     Story "cancelled" of request ID_3
@@ -135,7 +135,7 @@ test('sandbox trigger prints the answer to each event, and exits with 10 if the 
 
 test('sandbox trigger reports a missing receiver, and a sandbox without a webhook URL', async () => {
   const here = await startSandboxProcess()
-  expect(withoutTimes(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')))
+  expect(removeDurations(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')))
     .toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger partial --to http://127.0.0.1:9/
     Story "partial" of request ID_1
@@ -188,4 +188,4 @@ test.each([
 })
 
 /** Returns a transcript without the duration of each answer. */
-const withoutTimes = ({ text }: { text: string }): string => text.replaceAll(/after \d+ ms/g, 'after N ms')
+const removeDurations = ({ text }: { text: string }): string => text.replaceAll(/after \d+ ms/g, 'after N ms')

@@ -13,23 +13,21 @@ const header = 'first_name,last_name,email,phone'
 const createOrderLine = (first: string, email: string, phone: string): string =>
   `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
 
-test.each(stores)(
-  'a release covers the order that is shown with the row, and no other order (%s)',
-  async (store) => {
-    const { type, all, folder, listOrderedEmails } = await session({ store })
-    const createOfficeRow = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
-    const rows = [createOfficeRow('Ann', '+61400000911'), createOfficeRow('Bob', '+61400000912')]
-    writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
-    const first = await type('batch run people.csv --package 102 --yes --json')
-    const { batch_id } = first.json() as { batch_id: string }
-    await type(`batch release ${batch_id} --row 2`)
-    await type(`batch resume ${batch_id} --yes`)
-    expect(listOrderedEmails()).toHaveLength(2)
-    // Ann again, with a corrected phone. The first release covers only the shown order, so Bob’s order still holds the row.
-    writeFileSync(join(folder, 'more.csv'), `${header}\n${createOfficeRow('Ann', '+61400000919')}\n`)
-    const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
-    const release = `batch release ${held.batch_id} --row 1`
-    expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
+test.each(stores)('a release applies only to the order that is shown with the row (%s)', async (store) => {
+  const { type, all, folder, listOrderedEmails } = await session({ store })
+  const createOfficeRow = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
+  const rows = [createOfficeRow('Ann', '+61400000911'), createOfficeRow('Bob', '+61400000912')]
+  writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
+  const first = await type('batch run people.csv --package 102 --yes --json')
+  const { batch_id } = first.json() as { batch_id: string }
+  await type(`batch release ${batch_id} --row 2`)
+  await type(`batch resume ${batch_id} --yes`)
+  expect(listOrderedEmails()).toHaveLength(2)
+  // Ann again, with a corrected phone. The first release applies only to the shown order, so Bob’s order still holds the row.
+  writeFileSync(join(folder, 'more.csv'), `${header}\n${createOfficeRow('Ann', '+61400000919')}\n`)
+  const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
+  const release = `batch release ${held.batch_id} --row 1`
+  expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
       $ refcheck batch rows BATCH_2
       ROW  LINE  STATE  EMAIL               OUTCOME
       1    2     held   office@example.com  held: has the same e-mail and name as Ann Low (office@example.com), ordered 2026-11-20 12:00 +00:00
@@ -53,8 +51,7 @@ test.each(stores)(
       results  HOME/more.results.csv
       exit 0
     `)
-  },
-)
+})
 
 /** Sets all orders to the same time, because the latest one is shown first, and PostgreSQL uses its own clock. */
 async function setSameTime(url: string): Promise<void> {

@@ -24,7 +24,7 @@ async function sessionWithSimilarPeople(): Promise<Session> {
   return here
 }
 
-test('batch validate names similar people, grouped, and mentions a couple’s phone', async () => {
+test('batch validate names similar people in groups, and mentions a phone of two different people', async () => {
   const here = await sessionWithSimilarPeople()
   expect(await here.type('batch validate people.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102

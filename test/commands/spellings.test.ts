@@ -33,7 +33,7 @@ const people = [
 ] as const
 
 test('no person in another spelling is ordered again without a question, also if the first outcome is unknown', async () => {
-  const { type, write, listOrderedEmails } = await session({})
+  const { type, write, listOrderedEmails } = await session()
   write('people.csv', `${header}\n${people.map(([, first]) => first).join('\n')}\n`)
   const run = await type('batch run people.csv --package 102 --yes')
   const before = listOrderedEmails()

@@ -1,24 +1,22 @@
-import { cpSync, chmodSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { expect, test } from 'vitest'
 
 import { copyDataFolder, loseOutcomes, sessionWithPeople, batchRunLine } from '../harness/lost-data.ts'
+import { completeRequests } from '../harness/orders.ts'
 import type { Session } from '../harness/session.ts'
 
-/** Orders three people and restores the store, which then has only their fingerprints; with `isKnown` their ids too. */
-async function loseNames({ isKnown = false } = {}): Promise<
+/**
+ * Orders three people, restores the store of before these orders, and accepts it. The recovered rows have only the
+ * fingerprints of their people; with `hasRequestIds` the ids of their requests too.
+ */
+async function loseNames({ hasRequestIds = false } = {}): Promise<
   Session & { batchId: string; requestIds: string[] }
 > {
   const here = await sessionWithPeople(3)
   await here.type('batch list')
-  const data = join(here.folder, 'data')
-  cpSync(data, `${data}.copy`, { recursive: true })
+  const restore = copyDataFolder(here)
   const { batch_id } = (await here.type(batchRunLine(' --json'))).json() as { batch_id: string }
-  rmSync(data, { recursive: true })
-  renameSync(`${data}.copy`, data)
-  chmodSync(data, 0o700)
-  if (!isKnown) loseOutcomes(here)
+  restore()
+  if (!hasRequestIds) loseOutcomes(here)
   await here.type('store check --accept-older --yes')
   return { ...here, batchId: batch_id, requestIds: here.sandbox.requests().map((each) => each.request_id) }
 }
@@ -63,7 +61,7 @@ test('rows without a name are reconciled by events, with their fingerprints', as
 })
 
 test('recovered orders with known request ids are read like other orders, until their person is erased', async () => {
-  const here = await loseNames({ isKnown: true })
+  const here = await loseNames({ hasRequestIds: true })
   const { type, sandbox, requestIds } = here
   expect(await type('request list --jq .[].status')).toMatchInlineSnapshot(`
     $ refcheck request list --jq .[].status
@@ -79,9 +77,7 @@ test('recovered orders with known request ids are read like other orders, until 
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_2
     exit 2
   `)
-  for (const id of requestIds)
-    while (sandbox.requests().find((each) => each.request_id === id)?.status !== 'COMPLETED')
-      sandbox.advanceRequest(id)
+  completeRequests(sandbox)
   expect(
     await here.all([
       'request list',

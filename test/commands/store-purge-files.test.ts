@@ -15,7 +15,7 @@ import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
-import { listPdfs } from '../harness/orders.ts'
+import { completeRequests, listPdfs } from '../harness/orders.ts'
 import { type Session, session } from '../harness/session.ts'
 import { reportKey } from '../../src/domain/report/record.ts'
 import { InternalError } from '../../src/errors/kinds.ts'
@@ -34,12 +34,7 @@ async function sessionWithFiles(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Prom
   const here = await session({ store, filters: [SIZE] })
   writePeopleFile(here.folder, [zelda, ...createEmails(1)])
   const { batch_id } = (await here.type(`${run} --json`)).json() as { batch_id: string }
-  const { sandbox } = here
-  for (const { request_id } of sandbox.requests()) {
-    const isOver = () =>
-      sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
-    while (!isOver()) sandbox.advanceRequest(request_id)
-  }
+  completeRequests(here.sandbox)
   await here.type('report sync --output reports --name-template {email}.pdf')
   await here.type(`batch export ${batch_id} --output export.xlsx`)
   await here.type('batch plan people.csv --package 102 --output plan.json')
@@ -110,9 +105,7 @@ test('reports below a symbolic link are listed, with their lines of the manifest
   const here = await session({ filters: [SIZE] })
   writePeopleFile(here.folder, [zelda])
   await here.type(run)
-  const [request] = here.sandbox.requests()
-  while (here.sandbox.requests()[0]?.status !== 'COMPLETED')
-    here.sandbox.advanceRequest(request?.request_id ?? '')
+  completeRequests(here.sandbox)
   await here.type('report sync --output reports --name-template people/{email}.pdf')
   const people = join(here.folder, 'reports', 'people')
   renameSync(people, join(here.folder, 'disk'))

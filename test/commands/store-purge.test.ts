@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { expect, onTestFinished, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { readAllFiles } from '../harness/files.ts'
 import { SIZE } from '../harness/filters.ts'
-import { listPdfs } from '../harness/orders.ts'
+import { completeRequests, listPdfs } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -22,14 +22,6 @@ recordForFaultTable('purge-read', { mustNotHappen: 'reported as removed too earl
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`
 const run = 'batch run people.csv --package 102 --yes'
-
-/** Returns the contents of all files below a folder. */
-function readAllFiles(folder: string): string {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-    .join('\n')
-}
 
 /** Orders Zelda and two other people from a file. */
 async function sessionWithZelda(name = 'people.csv'): Promise<Session> {
@@ -108,12 +100,7 @@ test('the name of a file that contains the person’s name is removed, although 
 
 test('report sync downloads no report of a purged person', async () => {
   const here = await sessionWithZelda()
-  const { sandbox } = here
-  for (const { request_id } of sandbox.requests()) {
-    const isOver = () =>
-      sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
-    while (!isOver()) sandbox.advanceRequest(request_id)
-  }
+  completeRequests(here.sandbox)
   const sync = 'report sync --output reports --name-template {last_name}-{email}.pdf'
   expect(await here.all([purge, sync])).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes

@@ -44,7 +44,7 @@ test('store same-service records that two base URLs are the same service, and --
 
 test('the decision is stored with its author: the user, or else the account of this machine', async () => {
   const { type, folder } = await session()
-  const authors = (): unknown => {
+  const readAuthors = (): unknown => {
     const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
     const rows = database.prepare('SELECT said_by FROM joined_services').all()
     database.close()
@@ -52,7 +52,7 @@ test('the decision is stored with its author: the user, or else the account of t
   }
   const line = 'store same-service https://old.example.com https://api.example.com'
   await type(line)
-  expect(authors()).toEqual(['olive.owner@example.com'])
+  expect(readAuthors()).toEqual(['olive.owner@example.com'])
   await type(line, { env: { REFCHECK_USER_EMAIL: '', USER: 'ops' } })
-  expect(authors()).toEqual(['ops'])
+  expect(readAuthors()).toEqual(['ops'])
 })

@@ -1,11 +1,8 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-
 import { describe, expect, test } from 'vitest'
 
 import { writePeopleFile } from '../harness/batch-file.ts'
+import { changeStore } from '../harness/change-store.ts'
 import type { Filter } from '../harness/filters.ts'
-import { queryDatabase } from '../harness/postgres.ts'
 import { session } from '../harness/session.ts'
 
 const location: Filter = [/(?<=")(?:postgres:[^"]+|[^"]*ledger\.sqlite)(?=")/g, 'STORE']
@@ -17,14 +14,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       const here = await session({ store, filters: [location] })
       writePeopleFile(here.folder, ['a1@example.com'])
       expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
-      const remove = `DELETE FROM meta WHERE name = 'fingerprint_key'`
-      if (store === 'PostgreSQL') {
-        await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${remove}`)
-      } else {
-        const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-        database.exec(remove)
-        database.close()
-      }
+      await changeStore(here, store, `DELETE FROM meta WHERE name = 'fingerprint_key'`)
       writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
       expect(await here.all(['batch run people.csv --package 102 --yes', 'store check']))
         .toMatchInlineSnapshot(`

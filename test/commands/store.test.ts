@@ -18,21 +18,15 @@ import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery } from '../harness/deliveries.ts'
+import { readAllFiles } from '../harness/files.ts'
 import { SIZE } from '../harness/filters.ts'
 import { startListener } from '../harness/listening.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { completeRequests } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const dayMs = 86_400_000
-
-/** Returns the contents of all files below a folder. */
-function readAllFiles(folder: string): string {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-    .join('\n')
-}
 
 const createRunLine = (file: string): string => `batch run ${file} --package 102 --yes`
 
@@ -365,11 +359,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
 
 test('store purge --older-than removes finished requests, and no unfinished ones', async () => {
   const { type, sandbox, folder, clock } = await sessionWithZelda()
-  for (const { request_id } of sandbox.requests().slice(0, 2)) {
-    const isOver = (): boolean =>
-      sandbox.requests().some((each) => each.request_id === request_id && each.status === 'COMPLETED')
-    while (!isOver()) sandbox.advanceRequest(request_id)
-  }
+  completeRequests(sandbox, 2)
   await type('request list --refresh')
   await clock.advance(400 * dayMs)
   expect(await type('store purge --older-than 365d --yes')).toMatchInlineSnapshot(`

@@ -114,29 +114,29 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     await here.typeAtOther(orderArguments('Bob'))
     const [request] = here.sandbox.requests()
     expect(here.other.sandbox.requests()[0]?.request_id).toBe(request?.request_id)
-    const statuses = async () =>
+    const readStatuses = async () =>
       ((await here.type('request list --json')).json() as Record<string, unknown>[]).map(
         ({ recipient, status }) => [(recipient as { first_name: string }).first_name, status],
       )
-    return { ...here, id: request?.request_id ?? '', statuses }
+    return { ...here, id: request?.request_id ?? '', readStatuses }
   }
 
   test('a read at one service does not change a request of the other', async () => {
     const here = await orderAtBoth()
     here.other.sandbox.advanceRequest(here.id)
     await here.typeAtOther(`request get ${here.id}`)
-    expect(await here.statuses()).toEqual([
+    expect(await here.readStatuses()).toEqual([
       ['Ann', 'RECEIVED'],
       ['Bob', 'IN_PROGRESS'],
     ])
     await here.clock.advance(hourMs)
     await here.type(`request wait ${here.id}`)
-    expect(await here.statuses()).toEqual([
+    expect(await here.readStatuses()).toEqual([
       ['Ann', 'COMPLETED'],
       ['Bob', 'IN_PROGRESS'],
     ])
     await here.typeAtOther('request list --refresh')
-    expect(await here.statuses()).toEqual([
+    expect(await here.readStatuses()).toEqual([
       ['Ann', 'COMPLETED'],
       ['Bob', 'COMPLETED'],
     ])
@@ -201,7 +201,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     const { body, signature } = createDelivery(here, here.id, 'COMPLETED')
     await fetch(receiver.url, { method: 'POST', headers: { [signatureHeader]: signature }, body })
     expect((await receiver.ended).code).toBe(0)
-    expect(await here.statuses()).toEqual([
+    expect(await here.readStatuses()).toEqual([
       ['Ann', 'RECEIVED'],
       ['Bob', 'COMPLETED'],
     ])
@@ -211,7 +211,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     const here = await orderAtBoth()
     here.write('events.ndjson', createEventLine(here, here.id, 'PARTIAL'))
     await here.type('webhook events import events.ndjson', { exported: { REFCHECK_BASE_URL: '' } })
-    expect((await here.statuses()).map(([, status]) => status)).toEqual(['PARTIAL', 'PARTIAL'])
+    expect((await here.readStatuses()).map(([, status]) => status)).toEqual(['PARTIAL', 'PARTIAL'])
   })
 
   test('a request that an event of one service names is not read at the other', async () => {

@@ -121,7 +121,7 @@ test('check-receiver with a --stored-url that cannot be read exits with 7, and s
 test('check-receiver with an invalid --stored-file or --restart exits with 2, and sends nothing', async () => {
   const here = await webhookSession()
   const { url, file } = await startStoringReceiver(here)
-  const { url: free } = await addressOfReceiver('TypeScript', 'none')
+  const { url: unusedUrl } = await addressOfReceiver('TypeScript', 'none')
   here.write('wrong.csv', 'request_id,status\n')
   const lines = [
     `${url} --stored-file missing.ndjson`,
@@ -130,12 +130,20 @@ test('check-receiver with an invalid --stored-file or --restart exits with 2, an
     `${url} --stored-file ${file} --stored-url ${url}`,
     `${url} --stored-url http://example.com/stored`,
     `${url} --restart ./restart.sh`,
-    `${free} --stored-file ${file} --restart no-such-program`,
-    `${free} --stored-file ${file} --restart false`,
+    `${unusedUrl} --stored-file ${file} --restart no-such-program`,
+    `${unusedUrl} --stored-file ${file} --restart false`,
   ]
   const exported = { REFCHECK_WEBHOOK_SECRET: secret, PATH: process.env['PATH'] ?? '' }
-  const open = ['webhook', 'check-receiver', url, '--stored-file', file, '--restart', "'node receiver.js"]
-  const all = [...lines.map((line) => `webhook check-receiver ${line}`), open]
+  const withOpenQuote = [
+    'webhook',
+    'check-receiver',
+    url,
+    '--stored-file',
+    file,
+    '--restart',
+    "'node receiver.js",
+  ]
+  const all = [...lines.map((line) => `webhook check-receiver ${line}`), withOpenQuote]
   expect(await here.all(all, { exported, clock: systemClock })).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --stored-file missing.ndjson
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.

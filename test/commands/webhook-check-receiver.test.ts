@@ -74,7 +74,7 @@ test('check-receiver prints each fault with its rule and the receiver’s answer
   `)
 })
 
-test('check-receiver --json and --junit report the same', async () => {
+test('check-receiver --json and --junit report the same results', async () => {
   const { webhook, read } = await webhookSession()
   const answerTo = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
   const url = await handler({ isSignatureValid: () => true, statusFor: answerTo })()

@@ -70,15 +70,15 @@ test('webhook send can repeat an event, and send events in the wrong order', asy
 test('webhook send exits with 10 if the receiver refuses the event, and --json has the answer', async () => {
   const { url } = await startGoodReceiver()
   const { webhook } = await webhookSession()
-  const other = { env: { REFCHECK_WEBHOOK_SECRET: 'another' } }
-  expect(await webhook(`send --to ${url} --request-id ${id}`, other)).toMatchInlineSnapshot(`
+  const wrongSecret = { env: { REFCHECK_WEBHOOK_SECRET: 'another' } }
+  expect(await webhook(`send --to ${url} --request-id ${id}`, wrongSecret)).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=another refcheck webhook send --to http://127.0.0.1:PORT_1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     refused  401 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED
     2> Error: the receiver refused the event
     2> It has to answer 2xx. Check that it has the same secret, and find the cause with: refcheck webhook check-receiver URL
     exit 10
   `)
-  const json = await webhook(`send --to ${url} --request-id ${id} --json`, other)
+  const json = await webhook(`send --to ${url} --request-id ${id} --json`, wrongSecret)
   expect(json.code).toBe(10)
   expect(json.json()).toMatchObject({
     to: url,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
+import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 import { REPORT_FILE } from './filters.ts'
 import { ManualClock } from './manual-clock.ts'
 import { fullInformation, orderArguments } from './people.ts'
@@ -97,6 +98,13 @@ export function signedUrl({ sandbox, url }: Pick<World, 'sandbox' | 'url'>): str
   const checks = sandbox.requests()[0]?.checks ?? []
   const signed = checks.find(({ type }) => type === 'background')?.report_pdf_url ?? ''
   return signed.replace('http://127.0.0.1', url)
+}
+
+/** Advances the first `count` requests of a sandbox until they are COMPLETED; all requests by default. */
+export function completeRequests(sandbox: Sandbox, count = Infinity): void {
+  for (const { request_id } of sandbox.requests().slice(0, count))
+    while (sandbox.requests().find((each) => each.request_id === request_id)?.status !== 'COMPLETED')
+      sandbox.advanceRequest(request_id)
 }
 
 /** Returns the paths of all PDF files below a folder. */

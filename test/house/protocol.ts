@@ -345,7 +345,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
   ...statementsOf('Unknown outcomes', [
     [
       'a match that is unique in both directions is evidence',
-      [reconcile, 'an event names a request that fits only this row, the row is accepted'],
+      [reconcile, 'an event names a request that fits only the unknown row, the row is accepted'],
     ],
     [
       'matches that are not unique are shown',

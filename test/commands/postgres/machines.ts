@@ -16,17 +16,17 @@ export interface Machines extends World {
 }
 
 /**
- * Starts several machines that share a store on PostgreSQL and a file with that number of people. The store is new
+ * Starts several machines that share a store on PostgreSQL and a file with `peopleCount` people. The store is new
  * unless its URL is given.
  */
-export async function startMachines(people: number, existingUrl?: string): Promise<Machines> {
+export async function startMachines(peopleCount: number, existingUrl?: string): Promise<Machines> {
   const here = await world({
     clock: new ManualClock({ auto: true }),
     seed: 'machines',
     quota: [{ calls: 10_000, seconds: 60 }],
   })
   const storeUrl = existingUrl ?? (await createTestStore())
-  writePeopleFile(here.folder, createEmails(people))
+  writePeopleFile(here.folder, createEmails(peopleCount))
   const envOf = (machine: string): Record<string, string> => ({
     REFCHECK_STORE: storeUrl,
     REFCHECK_QUOTA: '10000/60',

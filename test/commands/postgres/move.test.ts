@@ -138,8 +138,8 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
     exit 0
   `)
 
-  const copied = { exported: { REFCHECK_STORE: join(folder, 'copy.sqlite') } }
-  expect(await type(run, copied)).toMatchInlineSnapshot(`
+  const onOldCopy = { exported: { REFCHECK_STORE: join(folder, 'copy.sqlite') } }
+  expect(await type(run, onOldCopy)).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
     2> Error: the store "HOME/copy.sqlite" is closed: it is an older copy of the store
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check

@@ -51,7 +51,7 @@ $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$;
 CREATE TRIGGER full_a BEFORE INSERT ON refcheck.attempts EXECUTE FUNCTION refcheck.full();
 CREATE TRIGGER full_s BEFORE UPDATE ON refcheck.submissions EXECUTE FUNCTION refcheck.full()`
 
-const outages: [what: string, why: RegExp, outage: Outage][] = [
+const outages: [what: string, message: RegExp, outage: Outage][] = [
   [
     'that is killed as in a power cut, and started again',
     /: (?:connection refused|the connection broke|the server .*)\.$/m,
@@ -96,7 +96,7 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
 
 test.each(outages)(
   'a run waits for a database %s while an order is in flight, and each person is ordered once',
-  async (_, why, { begin, end }) => {
+  async (_what, message, { begin, end }) => {
     const database = await cluster.create()
     const env = { REFCHECK_STORE: cluster.url(database) }
     const { run, folder, sandbox, intercept } = await world({ clock: systemClock })
@@ -120,7 +120,7 @@ test.each(outages)(
       },
     })
     await ended
-    expect(outcome.stderr).toMatch(why)
+    expect(outcome.stderr).toMatch(message)
     expect(outcome.stderr.match(/Waiting for the store/g)).toHaveLength(1)
     expect(outcome.stderr).toMatch(/The store "\S+" can be used again\.\n/)
     expect(outcome).toMatchObject({ code: 0 })

@@ -150,8 +150,8 @@ async function dumpTables(): Promise<() => Promise<void>> {
 }
 
 /**
- * Ways to return the database to an older state. Each one prepares that, and returns the function that does it, which is
- * called after machine B has ordered more rows.
+ * Ways to return the database to an older state. Each function makes the preparations, and returns the function that
+ * restores the older state, which is called after machine B has ordered more rows.
  */
 const rollbacks: Record<string, () => Promise<() => Promise<void>>> = {
   'a snapshot': () => pair.snapshot(),
