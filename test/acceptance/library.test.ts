@@ -200,9 +200,7 @@ test('the library loads nothing of the command line or oclif, and refcheck/clien
     const texts = urls
       .filter((url) => url.startsWith('file:'))
       .map((url) => readFileSync(new URL(url), 'utf8'))
-    return words.filter(
-      (word) => texts.some((readLibraryFile) => readLibraryFile.includes(word)) || urls.includes(word),
-    )
+    return words.filter((word) => texts.some((text) => text.includes(word)) || urls.includes(word))
   }
   // DatabaseSync is the class of node:sqlite; undici only checks whether that module exists.
   const store = ['DatabaseSync', 'CREATE TABLE', 'REFCHECK_STORE=']

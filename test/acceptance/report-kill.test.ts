@@ -42,7 +42,7 @@ async function createFinishedRequests(people: readonly string[]) {
   return { testWorld, clock, ids, reportHashes }
 }
 
-/** Counts the events in a folder and in its hidden folder, and calls `act` at event number `eventNumber`. */
+/** Counts the file system events in a folder and in its hidden folder, and calls `act` at event number `eventNumber`. */
 function callAtEvent(folder: string, eventNumber: number, act: () => void): { close(): void } {
   const watchers: FSWatcher[] = []
   let eventCount = 0
@@ -60,7 +60,7 @@ function callAtEvent(folder: string, eventNumber: number, act: () => void): { cl
   return { close: () => watchers.forEach((each) => each.close()) }
 }
 
-/** Runs a command and kills it at an event of the folder. Returns false if the command ended before. */
+/** Runs a command and kills it at a file system event of its folder of reports. Returns false if it ended before. */
 async function runAndKillAt(
   event: number,
   argv: readonly string[],
@@ -86,7 +86,7 @@ function readContents(reports: string): { files: Map<string, string>; others: st
 /** Numbers of the events at which the run is killed: 34 numbers, spread over the first 102 events. */
 const killEvents = Array.from({ length: 34 }, (_, index) => 1 + ((index * 39) % 102))
 
-test('after a download is killed at any event and run again, the folder has all reports complete and no temporary files', async () => {
+test('after a download is killed at any file system event and run again, the folder has all reports complete and no temporary files', async () => {
   const { testWorld, clock, ids, reportHashes } = await createFinishedRequests(['Ana', 'Ben', 'Cleo'])
   expect(reportHashes.size).toBe(12)
   const reports = join(testWorld.folder, 'reports')

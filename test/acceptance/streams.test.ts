@@ -54,14 +54,14 @@ test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
 
 test('a failure with --json prints the error document on stdout and its message as one line on stderr', async () => {
   const testWorld = await world()
-  for (const [argv, expected] of [
+  for (const [argv, hasMessage] of [
     [['schema', 'show', 'x', '--json'], true],
     [['schema', 'show', 'x', '--json', '--quiet'], false],
     [['request', 'get', 'x', '--json'], true],
   ] as const) {
     const run = await testWorld.run(argv)
     const { error } = run.json() as { error: { message: string; hint: string } }
-    expect(run.stderr).toBe(expected ? `Error: ${error.message}\n` : '')
+    expect(run.stderr).toBe(hasMessage ? `Error: ${error.message}\n` : '')
   }
 })
 

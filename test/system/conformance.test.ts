@@ -9,7 +9,7 @@ import { type ConformanceOptions, runConformance } from '../../src/conformance/r
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 
-/** Runs the suite in real time against the Python service, which has only accounts and packages. */
+/** Runs the suite in real time against the Python service, with the given defect planted in it (`''` for none). */
 async function runSuite(
   defect: string,
   isSelected: ConformanceOptions['isSelected'],
@@ -67,6 +67,7 @@ test.each([
   ['no-id-filter', 'packages.filter-id'],
   ['any-organisation', 'authentication.other-organisation'],
 ])('the planted defect %s is found by %s', { timeout: 60_000 }, async (defect, caseId) => {
+  // The case of the cache headers compares the answers of other cases, so a case that downloads a report runs as well.
   const relatedCaseId = caseId === 'answers.cache-headers' ? 'reports.by-headers' : caseId
   const report = await runSuite(defect, ({ id }) => id === caseId || id === relatedCaseId)
   expect(brokenCases(report).map(({ id }) => id)).toContain(caseId)

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */
 const unnamedUid = 54_321
 
-/** Copies the program and Node to a folder that every account can read, and creates a volume of the account. */
+/** Copies the program and Node to a folder that every account can read, and creates a volume that `unnamedUid` owns. */
 function createContainer() {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)
@@ -58,7 +58,7 @@ async function startService() {
   return envOfReadyLine(await running.until('\n'))
 }
 
-test('a uid without a name and without HOME works with the two folders on one volume', async () => {
+test('an account without a name and without HOME can order with its two folders on one volume', async () => {
   if (!isRoot()) return
   const { run, folders } = createContainer()
   const env = { ...folders('volume'), ...(await startService()) }

@@ -10,11 +10,13 @@ import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 const idleRow = recordForFaultTable('idle', { mustNotHappen: 'blocked', titles: /idle/ })
 const incompleteRow = recordForFaultTable('incomplete', { mustNotHappen: 'blocked', titles: /flood|bodies/ })
 
+/** Goal for `p99`. Whether it is met is only recorded for the fault table, because it depends on the machine. */
 const goalMs = 1_000
-/** The service's timeout for deliveries. The test requires only this, because `goalMs` depends on the machine. */
+/** The service's timeout for deliveries, which the tests require of each call. */
 const maxMs = 10_000
+/** Goal for the peak memory of a process, recorded for the fault table. */
 const goalMebibytes = 200
-/** More than the goal, because garbage that was not collected yet counts too. */
+/** Required by the tests: more than the goal, because garbage that was not collected yet counts too. */
 const maxMebibytes = 250
 const secret = 'a secret of this test'
 

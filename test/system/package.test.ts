@@ -10,7 +10,7 @@ import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-let file = ''
+let packageFile = ''
 
 /** Runs `npm run package`. Returns the path that it prints. */
 function buildPackage(argv: readonly string[]): string {
@@ -19,17 +19,17 @@ function buildPackage(argv: readonly string[]): string {
 }
 
 beforeAll(() => {
-  file = buildPackage([])
+  packageFile = buildPackage([])
 })
 
-/** Unpacks the file as a user does. Returns the path of the program. */
+/** Unpacks the package as a user does. Returns the path of the program. */
 function unpack(folder: string): string {
-  execFileSync('tar', ['-xzf', file, '-C', folder])
+  execFileSync('tar', ['-xzf', packageFile, '-C', folder])
   return join(folder, 'refcheck', 'bin', 'refcheck')
 }
 
 test('the package is one file, under 60 MB', () => {
-  expect(statSync(file).size).toBeLessThan(60e6)
+  expect(statSync(packageFile).size).toBeLessThan(60e6)
 })
 
 test('the package contains the licences of the bundle, the keychain and Node', () => {
@@ -158,7 +158,7 @@ test('the package for linux-arm64 runs under qemu', { timeout }, () => {
     return
   }
   const folder = temporaryFolder()
-  execFileSync('tar', ['-xzf', file.replace(/linux-\w+/, 'linux-arm64'), '-C', folder])
+  execFileSync('tar', ['-xzf', packageFile.replace(/linux-\w+/, 'linux-arm64'), '-C', folder])
   const run = (...argv: string[]) => {
     const line = [join(folder, 'refcheck/bin/node'), join(folder, 'refcheck/lib/bin/run.js'), ...argv]
     const env = { ...emptyEnv(folder), QEMU_LD_PREFIX: prefix }

@@ -107,10 +107,10 @@ test('a fault and a scenario can be injected', async () => {
   expect(visit.pageErrors).toEqual([])
 })
 
-test('a sandbox with the real clock has no control to advance it', async () => {
-  const real = await openSandboxPage()
-  await real.page.goto(real.url)
-  expect(await real.page.locator('#advance').count()).toBe(0)
+test('the page of a sandbox with the real clock has no control that advances the clock', async () => {
+  const visit = await openSandboxPage()
+  await visit.page.goto(visit.url)
+  expect(await visit.page.locator('#advance').count()).toBe(0)
 })
 
 test('an event can be redelivered', async () => {

@@ -56,13 +56,13 @@ function createSteps({ env }: World): Step[] {
   ]
 }
 
-async function runStep(here: World, { argv, stdin }: Step): Promise<{ hung: boolean; stderr: string }> {
+async function runStep(here: World, { argv, stdin }: Step): Promise<{ isHung: boolean; stderr: string }> {
   const { REFCHECK_API_KEY: _, ...env } = here.env
   const run = startProgram(argv, stdin === undefined ? here.env : env, { cwd: here.folder, stdin })
   const timer = setTimeout(() => run.child.kill('SIGKILL'), maxStepMs)
   const end = await run.ended
   clearTimeout(timer)
-  return { hung: end === 'SIGKILL', stderr: run.stderr() }
+  return { isHung: end === 'SIGKILL', stderr: run.stderr() }
 }
 
 /** Returns the relative paths of all files and folders below a folder. */
@@ -108,8 +108,8 @@ async function findFailure(
   path: string,
   victim: string,
 ): Promise<string | undefined> {
-  const { hung, stderr } = await runStep(here, step)
-  if (hung) return 'hung'
+  const { isHung, stderr } = await runStep(here, step)
+  if (isHung) return 'hung'
   const found = lstatSync(path, { throwIfNoEntry: false })
   const isTheirs = found?.uid === foreignUid
   const isTouched =

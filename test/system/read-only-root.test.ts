@@ -48,7 +48,7 @@ const foldersIn = (base: string): Record<string, string> => ({
   REFCHECK_DATA_DIR: `${base}/data`,
 })
 
-const environments: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
+const environments: readonly (readonly [what: string, env: Record<string, string>, canOrder: boolean])[] = [
   ['a volume', foldersIn(`${mountedFolder}/volume`), true],
   ['a /tmp where nothing can be executed', foldersIn('/tmp/refcheck'), true],
   ['HOME on the volume', { HOME: `${mountedFolder}/volume` }, true],
@@ -73,9 +73,14 @@ test('with a read-only root and a noexec /tmp, orders work if doctor reports no 
     const doctor = run(['doctor', '--json'], env)
     const order = run(orderArguments('Priya'), env)
     // An order may also work if doctor reports a failure.
-    const isHonest = doctor.status !== 0 || order.status === 0
-    const isPlain = !/internal error|^ +at /m.test(doctor.stderr + order.stderr)
-    if (reads.some((status) => status !== 0) || !isHonest || !isPlain || (order.status === 0) !== canOrder)
+    const agreesWithDoctor = doctor.status !== 0 || order.status === 0
+    const hasNoInternalError = !/internal error|^ +at /m.test(doctor.stderr + order.stderr)
+    if (
+      reads.some((status) => status !== 0) ||
+      !agreesWithDoctor ||
+      !hasNoInternalError ||
+      (order.status === 0) !== canOrder
+    )
       failures.push(
         `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,
       )

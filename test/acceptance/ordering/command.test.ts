@@ -144,7 +144,7 @@ test('with a store in memory, a person can be ordered at a sandbox on this machi
   ])
 })
 
-test('REFCHECK_STORE=postgres://… is refused before anything is sent', async () => {
+test('a database URL without TLS in REFCHECK_STORE is refused before anything is sent', async () => {
   const testWorld = await world()
   const refused = await runOrder(testWorld, [], { REFCHECK_STORE: 'postgres://u:hunter2@h/d' })
   expect(refused).toMatchObject([2, { error: { code: 'usage' } }])

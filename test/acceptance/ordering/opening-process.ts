@@ -1,4 +1,7 @@
-/** Opens and closes one new store after the other, each at the same time as the other processes of the test. */
+/**
+ * Opens and closes one new store after the other, each at the same time as the other processes of the test. Run: node
+ * opening-process.ts FOLDER START ROUNDS EVERY_MS. The store of round N is opened N × EVERY_MS after START.
+ */
 import { join } from 'node:path'
 
 import { systemClock as clock } from '../../../src/host/clock.ts'

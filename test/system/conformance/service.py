@@ -10,12 +10,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 DEFECT = sys.argv[1] if len(sys.argv) > 1 else ""
-KEY, FAR = "p" * 31 + "Y", "q" * 31 + "Z"
+KEY, FOREIGN_KEY = "p" * 31 + "Y", "q" * 31 + "Z"
+# The users of each API key, with their roles.
 USERS = {
     KEY: [("pia@py.example.org", "owner"), ("moe@py.example.org", "member")],
-    FAR: [("far@py.example.org", "admin")],
+    FOREIGN_KEY: [("far@py.example.org", "admin")],
 }
-PACKS = {
+# The status of each package, the roles that see it, and the fields of its checks: (type, is required).
+PACKAGES = {
     1: ("ACTIVE", {"owner", "member"}, {}),
     2: ("ACTIVE", {"owner", "member"}, {"police": {"born": ("string", True), "years": ("integer", False)}}),
     3: ("ACTIVE", {"owner"}, {}),
@@ -42,7 +44,7 @@ def signed(path, until):
 
 
 def package(pid):
-    status, _, _ = PACKS[pid]
+    status, _, _ = PACKAGES[pid]
     checks = [{"check_name": "Police", "partner_name": "Partner"}]
     return {"id": pid, "name": f"Package {pid}", "status": status,
             "details": {"reference_survey": None, "background_checks": checks}}
@@ -53,51 +55,51 @@ def schema(pid):
     extra = [
         {"display_name": code, "code": code,
          "fields": {name: {"type": kind, "required": must, "description": name} for name, (kind, must) in fields.items()}}
-        for code, fields in PACKS[pid][2].items()
+        for code, fields in PACKAGES[pid][2].items()
     ]
     return {"id": pid, "fields": {"recipient": person, "additional_information": extra}}
 
 
-def need(met, path, reason):
-    if not met:
+def require(condition, path, reason):
+    if not condition:
         raise Refusal(400, f"{path}: {reason}" if DEFECT != "message-without-path" else reason)
 
 
-def validate(body, seen):
-    need(isinstance(body, dict), "body", "not an object")
+def validate(body, visible_ids):
+    require(isinstance(body, dict), "body", "not an object")
     pid = body.get("package_id")
-    need(type(pid) is int, "package_id", "an integer is required")
+    require(type(pid) is int, "package_id", "an integer is required")
     person = body.get("recipient")
-    need(isinstance(person, dict), "recipient", "an object is required")
+    require(isinstance(person, dict), "recipient", "an object is required")
     for name in ("first_name", "last_name", "email", "phone"):
-        need(isinstance(person.get(name), str) and person[name] != "", f"recipient.{name}", "a string is required")
+        require(isinstance(person.get(name), str) and person[name] != "", f"recipient.{name}", "a string is required")
     if DEFECT != "any-email":
-        need(re.fullmatch(r"[^@\s]+@[^@\s]+\.\w+", person["email"]), "recipient.email", "not an address")
-    longest = 15 if DEFECT != "phone-of-16" else 16
-    need(re.fullmatch(r"\+[1-9]\d{3,%d}" % (longest - 1), person["phone"]), "recipient.phone", "not E.164")
-    if pid not in seen or PACKS[pid][0] == "DISABLED":
+        require(re.fullmatch(r"[^@\s]+@[^@\s]+\.\w+", person["email"]), "recipient.email", "not an address")
+    max_digits = 15 if DEFECT != "phone-of-16" else 16
+    require(re.fullmatch(r"\+[1-9]\d{3,%d}" % (max_digits - 1), person["phone"]), "recipient.phone", "not E.164")
+    if pid not in visible_ids or PACKAGES[pid][0] == "DISABLED":
         raise Refusal(404, "package not found")
-    need(PACKS[pid][0] == "ACTIVE" or DEFECT == "orders-inactive", "package_id", "not ACTIVE")
-    given = body.get("additional_information", [])
-    need(isinstance(given, list), "additional_information", "not an array")
+    require(PACKAGES[pid][0] == "ACTIVE" or DEFECT == "orders-inactive", "package_id", "not ACTIVE")
+    information = body.get("additional_information", [])
+    require(isinstance(information, list), "additional_information", "not an array")
     codes = set()
-    for at, entry in enumerate(given):
+    for at, entry in enumerate(information):
         path = f"additional_information[{at}]"
-        need(isinstance(entry, dict) and isinstance(entry.get("code"), str), f"{path}.code", "a code is required")
+        require(isinstance(entry, dict) and isinstance(entry.get("code"), str), f"{path}.code", "a code is required")
         code, fields = entry["code"], entry.get("fields")
-        need(code in PACKS[pid][2], f"{path}.code", "unknown")
-        need(code not in codes or DEFECT == "code-twice", f"{path}.code", "given twice")
+        require(code in PACKAGES[pid][2], f"{path}.code", "unknown")
+        require(code not in codes or DEFECT == "code-twice", f"{path}.code", "given twice")
         codes.add(code)
-        need(isinstance(fields, dict), f"{path}.fields", "not an object")
-        known = PACKS[pid][2][code]
+        require(isinstance(fields, dict), f"{path}.fields", "not an object")
+        known = PACKAGES[pid][2][code]
         for name in fields:
-            need(name in known, f"{path}.fields.{name}", "unknown")
+            require(name in known, f"{path}.fields.{name}", "unknown")
         for name, (kind, must) in known.items():
-            need(name in fields or not must, f"{path}.fields.{name}", "required")
+            require(name in fields or not must, f"{path}.fields.{name}", "required")
             if name in fields and DEFECT != "any-type":
-                need(type(fields[name]) is TYPES[kind], f"{path}.fields.{name}", f"not of type {kind}")
-    for code in PACKS[pid][2]:
-        need(code in codes, f"additional_information.{code}", "required")
+                require(type(fields[name]) is TYPES[kind], f"{path}.fields.{name}", f"not of type {kind}")
+    for code in PACKAGES[pid][2]:
+        require(code in codes, f"additional_information.{code}", "required")
     return person
 
 
@@ -160,7 +162,7 @@ class Service(BaseHTTPRequestHandler):
         raise Refusal(403, "user not a member of the organisation")
 
     def visible(self, key, role):
-        return [pid for pid, (_, roles, _) in PACKS.items() if key == KEY and role in roles]
+        return [pid for pid, (_, roles, _) in PACKAGES.items() if key == KEY and role in roles]
 
     def get(self, path, query):
         if path == "/v1/ping":
@@ -175,7 +177,7 @@ class Service(BaseHTTPRequestHandler):
         if not path.startswith("/v1/"):
             raise Refusal(404, "not found")
         key, _, role = self.caller()
-        seen = self.visible(key, role)
+        visible_ids = self.visible(key, role)
         if report:
             return self.report(report, key)
         if path == "/v1/users":
@@ -186,10 +188,10 @@ class Service(BaseHTTPRequestHandler):
                 raise Refusal(400, "status: unsupported")
             wanted = query.get("id", [None])[0]
             return 200, {"packages": [
-                package(pid) for pid in seen
-                if status in (None, PACKS[pid][0].lower()) and (wanted in (None, str(pid)) or DEFECT == "no-id-filter")]}
+                package(pid) for pid in visible_ids
+                if status in (None, PACKAGES[pid][0].lower()) and (wanted in (None, str(pid)) or DEFECT == "no-id-filter")]}
         found = re.fullmatch(r"/v1/packages/(\d+)/schema", path)
-        if found and (int(found[1]) in seen or (DEFECT == "any-role" and int(found[1]) in PACKS)):
+        if found and (int(found[1]) in visible_ids or (DEFECT == "any-role" and int(found[1]) in PACKAGES)):
             return 200, schema(int(found[1]))
         order = ORDERS.get(path.removeprefix("/v1/requests/"))
         if order and (order["key"] == key or DEFECT == "any-organisation"):
@@ -213,15 +215,15 @@ class Service(BaseHTTPRequestHandler):
         if path != "/v1/requests":
             raise Refusal(404, "not found")
         key, email, role = self.caller()
-        need(self.headers.get_content_type() == "application/json" and "Content-Type" in self.headers,
+        require(self.headers.get_content_type() == "application/json" and "Content-Type" in self.headers,
              "Content-Type", "application/json is required")
         try:
-            given = json.loads(body)
+            order = json.loads(body)
         except ValueError:
             raise Refusal(400, "body: invalid JSON")
-        person = validate(given, self.visible(key, role))
+        person = validate(order, self.visible(key, role))
         rid = str(uuid.uuid4())
-        ORDERS[rid] = {"id": rid, "key": key, "by": email, "person": person, "package": given["package_id"],
+        ORDERS[rid] = {"id": rid, "key": key, "by": email, "person": person, "package": order["package_id"],
                        "check": uid(rid), "at": time.time()}
         return 201, {"request_id": rid, "status": "RECEIVED"}
 

@@ -10,7 +10,7 @@ const run = promisify(execFile)
 /** The installed LibreOffice without a screen, with its own user profile and folder. */
 export interface Office {
   folder: string
-  /** Opens a file and saves it in another format. `filter` is the value of --convert-to. */
+  /** Opens a file and saves it in another format. `filter` is the value of --convert-to, `infilter` of --infilter. */
   convert(name: string, bytes: Uint8Array | string, filter: string, infilter?: string): Promise<Buffer>
   /** Types texts into cells of a workbook's first sheet as a person would, and saves it as XLSX. */
   fillIn(bytes: Uint8Array, cells: readonly [column: number, row: number, text: string][]): Promise<Buffer>
@@ -72,19 +72,19 @@ const library = `<?xml version="1.0" encoding="UTF-8"?>
 function typingMacro(source: string, target: string, cells: readonly [number, number, string][]): string {
   const lines = cells.map(
     ([column, row, text]) =>
-      `sheet.getCellByPosition(${String(column)}, ${String(row)}).FormulaLocal = ${literal(text)}`,
+      `sheet.getCellByPosition(${String(column)}, ${String(row)}).FormulaLocal = ${quoteBasicText(text)}`,
   )
   const code = `Sub Fill
   Dim opening(0) As New com.sun.star.beans.PropertyValue
   opening(0).Name = "Hidden"
   opening(0).Value = True
-  document = StarDesktop.loadComponentFromURL(${literal(source)}, "_blank", 0, opening())
+  document = StarDesktop.loadComponentFromURL(${quoteBasicText(source)}, "_blank", 0, opening())
   sheet = document.Sheets.getByIndex(0)
   ${lines.join('\n  ')}
   Dim saving(0) As New com.sun.star.beans.PropertyValue
   saving(0).Name = "FilterName"
   saving(0).Value = "Calc MS Excel 2007 XML"
-  document.storeToURL(${literal(target)}, saving())
+  document.storeToURL(${quoteBasicText(target)}, saving())
   document.close(True)
 End Sub`
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -92,6 +92,6 @@ End Sub`
 <script:module xmlns:script="http://openoffice.org/2000/script" script:name="Typing" script:language="StarBasic">${code.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</script:module>`
 }
 
-function literal(text: string): string {
+function quoteBasicText(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
