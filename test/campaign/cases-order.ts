@@ -16,7 +16,7 @@ const section = 'One attempt'
 /** Outcomes of an attempt, concurrent runners, a change of the API key, the quota. */
 export const orderCases: readonly Case[] = [
   {
-    section: section,
+    section,
     title:
       'an answer without an outcome (5xx, cut, no id, a firewall’s page) makes the row unknown, and a second run does not send it',
     async run(environment) {
@@ -35,7 +35,7 @@ export const orderCases: readonly Case[] = [
     },
   },
   {
-    section: section,
+    section,
     title: 'rows that the service refused with 401, 403 or 429 stay pending and are sent by a later run',
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(6)))
@@ -56,7 +56,7 @@ export const orderCases: readonly Case[] = [
     },
   },
   {
-    section: section,
+    section,
     title: 'a run is killed at the 1st, 3rd and 7th order, and the file is run again',
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(12)))

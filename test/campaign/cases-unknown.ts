@@ -43,7 +43,7 @@ export const unknownCases: readonly Case[] = [
       )
       await environment.run(createRunArguments('people.csv'))
       expectCount(
-        (await environment.submissions()).filter(({ state }) => state === 'accepted').length,
+        (await environment.readSubmissions()).filter(({ state }) => state === 'accepted').length,
         3,
         'accepted rows',
       )

@@ -161,7 +161,7 @@ export class CampaignEnvironment {
   }
 
   /** Counts by person. People are identified by their last names, which differ within a case. */
-  async tally(): Promise<Tally> {
+  async createTally(): Promise<Tally> {
     const orderCounts = new Map<string, number>()
     for (const { recipient } of this.sandbox.requests()) {
       const lastName = recipient.last_name.toLowerCase().trim()
@@ -171,7 +171,7 @@ export class CampaignEnvironment {
       ([lastName, orderCount]) => orderCount > (this.expectedOrders.get(lastName) ?? 1),
     ).length
     const rows: Submission[] = []
-    for (const machine of this.#machines) rows.push(...(await this.submissions(machine)))
+    for (const machine of this.#machines) rows.push(...(await this.readSubmissions(machine)))
     const knownIds = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
     const unresolved = rows.filter(({ state }) => state === 'unknown' || state === 'dropped')
     const lost = this.sandbox.requests().filter(
@@ -183,7 +183,7 @@ export class CampaignEnvironment {
     return { kills: this.kills, twice, lost, unknown: unresolved.length }
   }
 
-  async submissions(machine = 'own'): Promise<Submission[]> {
+  async readSubmissions(machine = 'own'): Promise<Submission[]> {
     const paths = { config: join(this.folder, machine, 'config'), data: this.getDataFolder(machine) }
     const database = await this.#findDatabase(machine)
     const store = await openStore({

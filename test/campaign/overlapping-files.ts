@@ -27,14 +27,14 @@ export async function runOverlappingFiles(
         await environment.run(createRunArguments(file))
     }
     await Promise.all(Array.from({ length: processCount }, worker))
-    const waitingRows = (await environment.submissions()).filter(({ state }) => state === 'pending')
+    const waitingRows = (await environment.readSubmissions()).filter(({ state }) => state === 'pending')
     for (const id of new Set(waitingRows.map(({ batchId }) => batchId)))
       await environment.run(['batch', 'resume', id, '--yes', '--json'])
     const orderedEmails = new Set(environment.sandbox.requests().map(({ recipient }) => recipient.email))
     const emailsInFiles = new Set(
-      (await environment.submissions()).flatMap(({ recipient }) => recipient?.email ?? []),
+      (await environment.readSubmissions()).flatMap(({ recipient }) => recipient?.email ?? []),
     )
-    const tally = await environment.tally()
+    const tally = await environment.createTally()
     // Each person of a file must have an order at the end. Without one order, all rows of the person would be
     // duplicates of each other.
     const neverOrdered = [...emailsInFiles].filter((email) => !orderedEmails.has(email)).length

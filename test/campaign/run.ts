@@ -46,7 +46,7 @@ const seed = Number(values.seed)
 const scaleByShare = (fullCount: number): number => Math.max(1, Math.ceil(fullCount * Number(values.share)))
 const processCount = availableParallelism()
 
-const scenarios: [title: string, count: () => Promise<ScenarioCounts>][] = [
+const scenarios: [title: string, runScenario: () => Promise<ScenarioCounts>][] = [
   ['SIGKILL of `batch run` at any moment', () => countKills(1000, 'SQLite')],
   ['SIGKILL of `batch run` at any moment, PostgreSQL', () => countKills(100, 'PostgreSQL')],
   ['one machine: a file and three single orders at once, PostgreSQL', countSingleOrders],
@@ -86,15 +86,15 @@ function selectCases(): readonly [Case, Backend][] {
 const rows: Row[] = []
 const startedAt = performance.now()
 console.log(`seed ${seed}, share ${values.share}, ${processCount} processors`)
-for (const [title, count] of scenarios) {
+for (const [title, runScenario] of scenarios) {
   if (!title.includes(values.only)) continue
-  const startedAtMs = performance.now()
-  const counted = await count().catch((error: unknown) => countFailure(error))
+  const scenarioStartedAt = performance.now()
+  const counted = await runScenario().catch((error: unknown) => countFailure(error))
   const row: Row = {
     failure: undefined,
     ...counted,
     title,
-    seconds: (performance.now() - startedAtMs) / 1000,
+    seconds: (performance.now() - scenarioStartedAt) / 1000,
   }
   rows.push(row)
   process.stderr.write(
@@ -246,7 +246,7 @@ async function runCase({ run: runSteps, section }: Case, store: Backend): Promis
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
-    const { kills, twice, lost, unknown } = await environment.tally()
+    const { kills, twice, lost, unknown } = await environment.createTally()
     const amount = `${environment.sandbox.requests().length} orders${kills === 0 ? '' : `, ${kills} kills`}`
     // Rows that a store lost become `unknown` without a kill, so their number per kill has no meaning.
     const unknownPerKill = kills === 0 || section === 'Rollback detection' ? undefined : unknown / kills

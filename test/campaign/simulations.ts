@@ -17,11 +17,11 @@ export interface SimulationTotals {
 
 const seedsPerChild = 100
 
-/** Runs seeds of `program` (run.ts or postgres.ts of test/simulation) in `processes` parallel processes. */
+/** Runs seeds of `program` (run.ts or postgres.ts of test/simulation) in `processCount` parallel processes. */
 export async function runSimulations(
   seedCount: number,
-  first: number,
-  processes: number,
+  firstSeed: number,
+  processCount: number,
   program: 'run' | 'postgres' = 'run',
 ): Promise<SimulationTotals> {
   const total: SimulationTotals = {
@@ -39,7 +39,7 @@ export async function runSimulations(
     for (let offset = offsets.shift(); offset !== undefined; offset = offsets.shift()) {
       const count = Math.min(seedsPerChild, seedCount - offset)
       const path = join(import.meta.dirname, '..', 'simulation', `${program}.ts`)
-      const stdout = await runAndReadOutput([path, `${count}`, `${first + offset}`])
+      const stdout = await runAndReadOutput([path, `${count}`, `${firstSeed + offset}`])
       const lines = stdout.trimEnd().split('\n')
       const { kills, twice, lost, eventCounts } = JSON.parse(lines.pop() ?? '') as SimulationTotals
       total.kills += kills
@@ -49,7 +49,7 @@ export async function runSimulations(
       total.broken.push(...lines)
     }
   }
-  await Promise.all(Array.from({ length: processes }, worker))
+  await Promise.all(Array.from({ length: processCount }, worker))
   return total
 }
 

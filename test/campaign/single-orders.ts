@@ -43,7 +43,7 @@ export async function runFileWithSingleOrders(rounds: number, rng: () => number)
       if (checkResult?.code !== 0)
         throw new Error(`round ${round}: store check ends with ${checkResult?.code}`)
     }
-    return await environment.tally()
+    return await environment.createTally()
   } finally {
     await environment.close()
   }

@@ -97,10 +97,8 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
     'people.csv',
     'first_name,last_name,email,phone\nAna,One,a1@example.com,+61400000001\nBo,Two,a2@example.com,+61400000002\n',
   )
-  const [plan, stalePlan] = [
-    await addAgentPlan(here, await createFilePlan(here)),
-    await addAgentPlan(here, await createFilePlan(here)),
-  ]
+  const plan = await addAgentPlan(here, await createFilePlan(here))
+  const stalePlan = await addAgentPlan(here, await createFilePlan(here))
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: confirmOrder })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until

@@ -138,20 +138,18 @@ describe('a read of a request that returns another request', () => {
   })
 })
 
-describe('a report URL', () => {
-  test('of another check is not filed under this person', async () => {
-    const { type, intercept, sandbox, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
-    const [ownId = '', otherId = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
-    intercept(rewriteAnswers((text) => text.replaceAll(`/v1/reports/${ownId}`, `/v1/reports/${otherId}`)))
-    expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
-      $ refcheck report download --request REQUEST_1 --output reports
-      unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
-      2> Error: 1 report is unavailable
-      2> Nothing was filed. Run it again later; if it stays so, ask the provider’s support.
-      exit 10
-    `)
-    expect(existsSync(reports) ? listPdfs(reports) : []).toEqual([])
-  })
+test('a report URL of another check is not filed under this person', async () => {
+  const { type, intercept, sandbox, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
+  const [ownId = '', otherId = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
+  intercept(rewriteAnswers((text) => text.replaceAll(`/v1/reports/${ownId}`, `/v1/reports/${otherId}`)))
+  expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
+    $ refcheck report download --request REQUEST_1 --output reports
+    unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
+    2> Error: 1 report is unavailable
+    2> Nothing was filed. Run it again later; if it stays so, ask the provider’s support.
+    exit 10
+  `)
+  expect(existsSync(reports) ? listPdfs(reports) : []).toEqual([])
 })
 
 describe('if a read of a package returns another package, nothing is ordered, and nothing of that package is shown', () => {

@@ -21,7 +21,7 @@ const faultRow = recordForFaultTable('bad-input', {
 const maxMs = 10_000
 /** A new folder is used after this many lines, because a sandbox that has logged many calls is slow to list them. */
 const linesPerFolder = 200
-/** The length of the longest part of a text that the program prints, with the number of characters that it omits. */
+/** Maximum length of an error line, because the program shortens a long text and prints how much of it is omitted. */
 const maxLineLength = 4_100
 /** Error codes with which a bad command line may end: not the codes of an internal error or of a partial success. */
 const refusalCodes: ReadonlySet<ErrorCode> = new Set([
@@ -35,7 +35,7 @@ const refusalCodes: ReadonlySet<ErrorCode> = new Set([
   'incomplete',
 ])
 
-const classes = new Map<string, LaunchableCommand>()
+const commandClasses = new Map<string, LaunchableCommand>()
 
 /** Returns a `main` that finds commands as the built program does, because oclif's own search takes ten times as long. */
 async function loadMain(): Promise<NonNullable<RunOptions['main']> | undefined> {
@@ -44,7 +44,7 @@ async function loadMain(): Promise<NonNullable<RunOptions['main']> | undefined> 
     const path = `../../src/commands/${id.replaceAll(':', '/')}.ts`
     const { default: command } = (await import(path)) as { default: LaunchableCommand }
     command.id = id
-    classes.set(id, command)
+    commandClasses.set(id, command)
   }
   const root = new URL('../../', import.meta.url)
   return (argv, context) =>
@@ -52,7 +52,7 @@ async function loadMain(): Promise<NonNullable<RunOptions['main']> | undefined> 
       fromSource: true,
       findBuiltCommand: (line) => {
         for (const length of [3, 2, 1]) {
-          const command = classes.get(line.slice(0, length).join(':'))
+          const command = commandClasses.get(line.slice(0, length).join(':'))
           if (command !== undefined) return { command, argv: line.slice(length) }
         }
         return undefined
@@ -80,7 +80,14 @@ async function runLine(
   const { cwd, clock } = folder
   const signal = ctrlC.signal
   const writer = argv.some((word) => /(?:^|=)pipe$/.test(word)) ? startWriter(join(cwd, 'pipe')) : undefined
-  const run = folder.run(folder.fillIn(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runMain })
+  const run = folder.run(folder.fillIn(argv), {
+    cwd,
+    clock,
+    signal,
+    onWrite,
+    stdin: invalidBytes,
+    main: runMain,
+  })
   const isLate = await Promise.race([run.then(() => false), timeLimit.promise])
   clearTimeout(timer)
   clearInterval(writer)
@@ -88,13 +95,13 @@ async function runLine(
 }
 
 /** Bytes for standard input and for the FIFO; they are not UTF-8. */
-const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x1b, 0x0a])
+const invalidBytes = Buffer.from([0xff, 0xfe, 0x00, 0x1b, 0x0a])
 
 /** Opens, writes and closes a FIFO repeatedly, so that each reader receives some bytes and the end of the file. */
 function startWriter(pipe: string): NodeJS.Timeout {
   return setInterval(() => {
     const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
-    writeSync(descriptor, bytes)
+    writeSync(descriptor, invalidBytes)
     closeSync(descriptor)
   }, 5)
 }
@@ -168,7 +175,7 @@ test.each([...largeTopics, 'the other topics'])(
         const problem = findProblem(line, await runLine(folder, argv, runMain), asJson)
         const sent = folder.takeSentRequests().filter((call) => !call.includes(' /_sandbox/'))
         const changed = folder.takeChangedNames().filter((name) => name !== intendedChanges[line.id])
-        const created = folder.takeCreated()
+        const created = folder.takeCreatedNames()
         if (problem !== undefined) problems.push(problem)
         if (sent.length > 0) problems.push(`it sent ${sent.join()}`)
         if (changed.length > 0) problems.push(`it changed ${changed.join()}`)

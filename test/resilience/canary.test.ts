@@ -105,16 +105,16 @@ test.each(['a report', 'a report by its signed URL'])(
     writeFileSync(viewer, `#!/bin/sh\nexec "${process.execPath}" ${join(here.folder, 'spy.cjs')} "$@"\n`, {
       mode: 0o755,
     })
-    const path = {
+    const viewerEnv = {
       PATH: `${here.folder}:${process.env['PATH'] ?? ''}`,
       DISPLAY: ':0',
       PGPASSWORD: canaries.password,
     }
-    const what = reportKind === 'a report' ? [check] : ['--url', url]
+    const reportArguments = reportKind === 'a report' ? [check] : ['--url', url]
     const output = join(here.folder, 'report.pdf')
-    const run = startProgram(['report', 'download', ...what, '--output', output, '--open'], {
+    const run = startProgram(['report', 'download', ...reportArguments, '--output', output, '--open'], {
       ...here.env,
-      ...path,
+      ...viewerEnv,
     })
     expect([await run.ended, run.stderr()]).toEqual([0, expect.not.stringContaining('Error')])
     await vi.waitUntil(() => existsSync(seenFile), { timeout: 30_000 })

@@ -101,10 +101,10 @@ test.each(sampleOf(echoes, 9))(
         ? (await answer.text()).replaceAll('?t=', `?t=${encodeURIComponent(token)}`)
         : '{}'
       const tokens = [...signed.matchAll(/\?t=([^"]*)/g)].map(([, each = '']) => decodeURIComponent(each))
-      const basic = Buffer.from(`gate:${secrets['proxy password']}`).toString('base64')
+      const basicCredentials = Buffer.from(`gate:${secrets['proxy password']}`).toString('base64')
       // Only a token that the program has received is echoed, because it cannot recognise any other.
       const echoedTokens = isFailure ? [/\?t=(.*)/.exec(request.url)?.[1] ?? ''] : tokens
-      const echo = [...Object.values(secrets), basic, ...echoedTokens].map(encode).join(' ')
+      const echo = [...Object.values(secrets), basicCredentials, ...echoedTokens].map(encode).join(' ')
       const changed = isFailure
         ? { data: null, status_message: 'client_error', message: `first_name: ${echo}` }
         : addEcho(JSON.parse(signed), echo, (name) => position === 'every field' || freeText.test(name))
@@ -118,7 +118,7 @@ test.each(sampleOf(echoes, 9))(
       'people.csv',
       'first_name,last_name,email,phone\nBo,Ray,bo@example.com,+61412345679\nCy,Ray,cy@example.com,+61412345670\n',
     )
-    // There are orders to read, and the schema is stored, so that the answer with the echo is that of the order itself.
+    // Makes an order that can be read, and stores the schema, so that the first answer with an echo is the one to an order.
     await here.type(`request create --package 102 ${person('Ana')} --yes`, { exported })
     await here.type('batch validate people.csv --package 102', { exported })
     await here.clock.advance(3_600_000)

@@ -37,7 +37,7 @@ export interface Parser {
   examples: readonly string[]
   /** Parses a text; throws a RefcheckError if it is invalid. It may also check the result. */
   read: (text: string) => unknown
-  /** A slow parser reads only one in so many of the inputs that other parsers read; 1 by default. */
+  /** A slow parser reads 1/N of the inputs that other parsers read. This is N; 1 by default. */
   oneInputIn?: number
 }
 

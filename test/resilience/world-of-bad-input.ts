@@ -24,7 +24,7 @@ export interface BadFolder extends World {
   /** Returns the files outside the store, and the tables in it, that were changed or removed since the last call. */
   takeChangedNames: () => string[]
   /** Returns the files that were created since the last call, and removes them. */
-  takeCreated: () => string[]
+  takeCreatedNames: () => string[]
 }
 
 const peopleCount = 2
@@ -68,7 +68,7 @@ export async function createBadFolder(): Promise<BadFolder> {
       formerState = currentState
       return changedNames
     },
-    takeCreated() {
+    takeCreatedNames() {
       for (const name of created) rmSync(join(here.folder, name), { force: true })
       for (const name of created) formerState.delete(name)
       return created.splice(0)

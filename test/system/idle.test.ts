@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type Flood, floodServer, peakMebibytes } from '../harness/faults/flood-server.ts'
-import { startProgram as startProgram } from '../harness/process.ts'
+import { startProgram } from '../harness/process.ts'
 import { startReceiverProcess as startReceiver } from '../harness/receiver-process.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 

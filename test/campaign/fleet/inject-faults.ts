@@ -76,7 +76,7 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     }
     return undefined
   }
-  const pauseOne = async (): Promise<unknown> => {
+  const pauseRunner = async (): Promise<unknown> => {
     const machine = await pickRunningMachine()
     if (machine === undefined) return false
     const pid = machine.pause()
@@ -89,7 +89,7 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
       if (plan.failsOverAtRest !== true) return
       for (let previousCount = -1; previousCount < countOrders() && !isOver(); await pause(idleMs))
         previousCount = countOrders()
-      await pauseOne()
+      await pauseRunner()
     }
     canReturnFormer = how === 'asynchronous'
     await pair.failOver({ how, meanwhile, canReturnFormer })
@@ -146,7 +146,7 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
       if (machine === undefined) return false
       return endLease(machine.kill())
     },
-    pauses: pauseOne,
+    pauses: pauseRunner,
     cuts: () =>
       pair.cutAtCommit({ ...(plan.cutsClaims === true && { statement: claimSql }), isReceived: rng() < 0.5 }),
     restarts: () => pair.restart(),

@@ -22,7 +22,7 @@ const { values } = parseArgs({
   },
 })
 
-/** The first problem of a run; undefined if there was none. */
+/** Returns the first problem of a run; undefined if there was none. */
 function findProblem(tally: FleetTally): string | undefined {
   const { faults } = tally
   if (tally.twice > 0) return `${tally.twice} ordered twice`
