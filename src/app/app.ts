@@ -99,7 +99,7 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
     (await import('../store/drafts/drafts.ts')).openDrafts({ paths, random, onMessage }),
   plans: async ({ paths, context: { random } }) =>
     (await import('../store/plans/order-plans.ts')).openOrderPlans({ paths, random }),
-  written: async ({ paths }) => new (await import('../store/written-files.ts')).WrittenFiles(paths.data),
+  writtenFiles: async ({ paths }) => new (await import('../store/written-files.ts')).WrittenFiles(paths.data),
   reportFolders: async ({ context: { clock, random } }) => {
     const { openReportFolders } = await import('../store/reports/folder.ts')
     const { formatCsv } = await import('../output/present.ts')
@@ -447,7 +447,7 @@ async function openStore(app: App, limits: Partial<StoreOptions>, shouldErase = 
   app.onClose(() => store.close())
   if (!shouldErase || !store.maintenance.hasFilesToErase) return store
   const { eraseFiles } = await import('../usecases/store/files-of-person.ts')
-  const services = await app.services('drafts', 'plans', 'written', 'reportFolders')
+  const services = await app.services('drafts', 'plans', 'writtenFiles', 'reportFolders')
   try {
     await store.maintenance.finishErasure(async (files) => {
       await eraseFiles(services, files)

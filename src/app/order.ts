@@ -45,6 +45,6 @@ export async function createPrepareOptions(
     onAnswer: (body, pack) => draft.saveDraft(body, pack.name),
     onDrop: () => draft.deleteDraft(),
     orderWarning: (body) => similar.orderWarning(body),
-    show: createReviewPrinter(app.reporter),
+    showPage: createReviewPrinter(app.reporter),
   }
 }

@@ -116,7 +116,7 @@ export async function tryToWriteOutput(
  * written.
  */
 export async function recordWrittenFile(app: App, file: WrittenFile): Promise<void> {
-  const writtenFiles = await app.service('written')
+  const writtenFiles = await app.service('writtenFiles')
   try {
     await writtenFiles.add(file)
   } catch (error) {

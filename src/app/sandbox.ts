@@ -149,7 +149,7 @@ export async function createDemoServices(
 }
 
 function formatTranscript(event: DemoEvent, terminal: Terminal): string {
-  if (event.name === 'typed') {
+  if (event.name === 'command') {
     return `\n${styled(terminal, 'bold', `$ refcheck ${event.argv.map(shellWord).join(' ')}`)}\n`
   }
   const { columns } = terminal

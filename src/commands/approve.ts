@@ -68,7 +68,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
         ...allowFlags,
       }),
       signal,
-      show: (rows, pack, page) => {
+      showPage: (rows, pack, page) => {
         const pageCount = printReviewPage(rows, pack, page)
         reporter.note(orderCostText(quotaWindows))
         return pageCount

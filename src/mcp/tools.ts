@@ -5,7 +5,7 @@ import { maskFileFailure } from '../domain/agent/mask.ts'
 import { submissionStates } from '../domain/submission/states.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { answers } from '../output/schemas/answers.ts'
-import { allowedFile, type CommandResult, type RunReadOnly } from '../usecases/agent/calls.ts'
+import { resolveAllowedFile, type CommandResult, type RunReadOnly } from '../usecases/agent/calls.ts'
 import {
   type PlanEnd,
   planFile,
@@ -286,7 +286,7 @@ export const tools: readonly Tool[] = [
     nameSources: orderedRequests,
     async perform(services, input, signal) {
       const { file, ...readingOptions } = input as FileInput
-      const path = await allowedFile(services.files, file)
+      const path = await resolveAllowedFile(services.files, file)
       const result = await services.run(['batch', 'validate', path, ...readingArguments(readingOptions)], {
         signal,
       })
@@ -327,7 +327,7 @@ export const tools: readonly Tool[] = [
     nameSources: orderedRequests,
     async perform(services, input, signal) {
       const { file, ...readingOptions } = input as FileInput
-      const path = await allowedFile(services.files, file)
+      const path = await resolveAllowedFile(services.files, file)
       return maskFileResult(
         services,
         readingOptions,

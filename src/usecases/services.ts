@@ -65,7 +65,7 @@ export interface Services extends Pick<
   mappings: Mappings
   drafts: Drafts
   plans: OrderPlans
-  written: WrittenFiles
+  writtenFiles: WrittenFiles
   reportFolders: ReportFolders
 }
 

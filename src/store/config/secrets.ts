@@ -34,10 +34,10 @@ export interface Secrets {
   /** Stores a secret and removes the older one. Returns where the new one is stored. */
   save(profile: string, name: SecretName, value: string, options?: SaveOptions): Promise<SecretStorage>
   /**
-   * Removes one secret of a profile, or both. `left`: secrets that could not be deleted from the keychain; they are
-   * no longer used.
+   * Removes one secret of a profile, or both. `leftInKeychain`: secrets that could not be deleted from the keychain;
+   * they are no longer used.
    */
-  remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }>
+  remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; leftInKeychain: SecretName[] }>
 }
 
 export interface SecretsOptions {
@@ -126,7 +126,10 @@ class StoredSecrets implements Secrets {
     return account === undefined ? 'file' : 'keychain'
   }
 
-  async remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }> {
+  async remove(
+    profile: string,
+    name?: SecretName,
+  ): Promise<{ removed: SecretName[]; leftInKeychain: SecretName[] }> {
     checkProfileName(profile)
     const names = name === undefined ? secretNames : [name]
     const found = new Map<SecretName, StoredEntry>()
@@ -142,11 +145,12 @@ class StoredSecrets implements Secrets {
       const secrets = Object.keys(entries).length === 0 ? others : { ...others, [profile]: entries }
       return { ...file, secrets }
     })
-    const left: SecretName[] = []
+    const leftInKeychain: SecretName[] = []
     for (const [each, entry] of found) {
-      if (entry.keychain !== undefined && !(await this.#removeFromKeychain(entry.keychain))) left.push(each)
+      if (entry.keychain !== undefined && !(await this.#removeFromKeychain(entry.keychain)))
+        leftInKeychain.push(each)
     }
-    return { removed: [...found.keys()], left }
+    return { removed: [...found.keys()], leftInKeychain }
   }
 
   async #read(): Promise<SecretsFile> {

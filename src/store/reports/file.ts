@@ -171,7 +171,7 @@ function makeFolder(path: string): boolean {
 }
 
 /**
- * Gives a flushed file its final name. Without `replace`, an existing file is not changed: the result is `there` if
+ * Gives a flushed file its final name. Without `replace`, an existing file is not changed: the result is `identical` if
  * it has the same bytes, else `another`.
  */
 export async function moveIntoFolder(
@@ -179,7 +179,7 @@ export async function moveIntoFolder(
   path: string,
   replace: boolean,
   sha256: string,
-): Promise<'stored' | 'there' | 'another'> {
+): Promise<'stored' | 'identical' | 'another'> {
   try {
     if (replace) renameSync(temporary, path)
     else linkAsNew(temporary, path)
@@ -187,7 +187,7 @@ export async function moveIntoFolder(
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST' || replace) throw diskFailure('write', path, error)
     const isSame = lstatOrUndefined(path)?.isFile() === true && (await hashFile(path)).sha256 === sha256
-    return isSame ? 'there' : 'another'
+    return isSame ? 'identical' : 'another'
   }
 }
 

@@ -63,8 +63,8 @@ export interface StoreRequest {
 }
 
 export type StoreResult =
-  /** `there`: a file with the same bytes existed already. */
-  | { outcome: 'stored' | 'there'; record: ReportRecord }
+  /** `identical`: a file with the same bytes existed already. */
+  | { outcome: 'stored' | 'identical'; record: ReportRecord }
   /** Another file or a link is in the way; nothing was changed. */
   | { outcome: 'refused'; why: string }
 

@@ -65,7 +65,7 @@ export class ConcurrencyLimit {
  * Returns the real path of a file in the folder that the user allowed. Throws the same error for every other path, so
  * that no file outside can be read.
  */
-export async function allowedFile(folder: string | undefined, typedPath: string): Promise<string> {
+export async function resolveAllowedFile(folder: string | undefined, typedPath: string): Promise<string> {
   if (folder === undefined) {
     throw new UsageError('no folder with files was allowed', {
       hint: 'A person allows one by starting the server with --files DIR.',

@@ -27,8 +27,8 @@ export async function planOrder(
   { run, openPlanServices, signal }: PlanningServices,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PlanEnd> {
-  const line = ['request', 'create', '--file', '-', '--dry-run']
-  const result = await run(line, { stdin: JSON.stringify(body), signal })
+  const argv = ['request', 'create', '--file', '-', '--dry-run']
+  const result = await run(argv, { stdin: JSON.stringify(body), signal })
   const { error, ...checked } = fieldsOf(result)
   // The approval asks about a similar person. An identical order is not stored as a plan.
   const isSimilar = fields(error)['match'] === 'similar'
@@ -41,7 +41,7 @@ export async function planOrder(
   const plan = await storePlan({ openPlanServices, signal }, contents, {
     orders: 1,
     packageId,
-    from: recipientName,
+    source: recipientName,
   })
   const answer = { packageId, orders: 1, review: result.document }
   return { planned: planForAgent(plan, answer) }
@@ -84,21 +84,22 @@ export async function planFile(
   const plan = await storePlan({ openPlanServices, signal }, contents, {
     orders,
     packageId,
-    from: basename(file),
+    source: basename(file),
   })
   return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
 }
 
+/** Stores a plan. `source`: the person or the file that the title of the plan names. */
 async function storePlan(
   { openPlanServices, signal }: Pick<PlanningServices, 'openPlanServices' | 'signal'>,
   contents: PlanContent,
-  { orders, packageId, from }: { orders: number; packageId: number | null; from?: string },
+  { orders, packageId, source }: { orders: number; packageId: number | null; source?: string },
 ): Promise<OrderPlan> {
   signal.throwIfAborted()
   const services = await openPlanServices()
   const names = await services.packageNames.get(services.owner)
   const orderedPackage = packageId === null ? undefined : { id: packageId, name: names.get(packageId) }
-  return addPlan(services, contents, planTitle(orders, orderedPackage, from))
+  return addPlan(services, contents, planTitle(orders, orderedPackage, source))
 }
 
 const pendingCount = (result: CommandResult): number => countOf(result, 'pending')
@@ -106,7 +107,7 @@ const pendingCount = (result: CommandResult): number => countOf(result, 'pending
 const countOf = (result: CommandResult, state: SubmissionState): number =>
   Number(fields(fieldsOf(result)['counts'])[state] ?? 0)
 
-/** Adds the reason to a plan without orders: `batch plan` prints counts without an error then. */
+/** Adds an error with the reason to the document of a plan without orders, for which `batch plan` prints no error. */
 function withReason(result: CommandResult): CommandResult {
   const document = fieldsOf(result)
   if (document['error'] !== undefined) return result

@@ -43,13 +43,13 @@ export async function approveOrder(
       orderWarning: (orderBody) => checkBeforeClaim(orderBody, similar, preparing.api.baseUrl),
     },
   )
-  const used = await claimPlan(approval, plan)
+  const usedPlan = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
     ...(await createOrderingServices()),
     onSimilar: (conflict) => similar.isConfirmed(conflict),
     shouldWait: false,
   })
-  await approval.plans.record({ ...used, request_id: outcome.result.request_id })
+  await approval.plans.record({ ...usedPlan, request_id: outcome.result.request_id })
   return outcome
 }
 
@@ -87,12 +87,12 @@ export async function approveFile(
   { file, columns, allowances }: FileToOrder,
   { planning, prompts, createSendingServices }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
-  let used: UsedPlan | undefined
+  let usedPlan: UsedPlan | undefined
   const claimingPrompts: OrderFilePrompts = {
     ...prompts,
     async confirm(orders) {
       await prompts.confirm(orders)
-      used = await claimPlan(approval, plan)
+      usedPlan = await claimPlan(approval, plan)
     },
   }
   const end = await orderFile(planning, claimingPrompts, file, {
@@ -108,7 +108,7 @@ export async function approveFile(
   if (end.kind === 'existing-batch') throw new InternalError('a plan was run dry')
   const { batchId, isPlanned } = end
   // If no rows were left to send, the user was not asked, and the plan is claimed here.
-  used ??= await claimPlan(approval, plan)
-  await approval.plans.record({ ...used, batch_id: batchId })
+  usedPlan ??= await claimPlan(approval, plan)
+  await approval.plans.record({ ...usedPlan, batch_id: batchId })
   return { kind: 'sent', run: await startBatch(await createSendingServices(), batchId, { file, isPlanned }) }
 }

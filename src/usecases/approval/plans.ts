@@ -91,7 +91,7 @@ export interface AddPlanServices extends Pick<Services, 'plans' | 'clock' | 'ran
   owner: PlanOwner
 }
 
-/** Maximum number of codes that are tried; it cannot be by chance that all of them are in use. */
+/** Maximum number of random codes that are tried. It cannot be by chance that all of them are in use. */
 const maxTries = 20
 
 /** Stores a plan for approval. Nothing is ordered. `title` is shown in the list of waiting plans. */

@@ -62,14 +62,16 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     const isPackage = await prompter.confirm({ message, initial: true })
     return isPackage ? { map: { [header]: 'package_id' }, ignore: [] } : { map: {}, ignore: [header] }
   }
-  const map = new Map(
+  const fieldByHeader = new Map(
     match.unknownColumns.flatMap(({ header, suggestion }) =>
       suggestion === undefined ? [] : [[header, suggestion]],
     ),
   )
   const undecided = match.unknownColumns.filter(({ suggestion }) => suggestion === undefined)
   for (const field of openFields(columns)) {
-    const candidateColumns = candidatesFor(undecided, field).filter(({ header }) => !map.has(header))
+    const candidateColumns = candidatesFor(undecided, field).filter(
+      ({ header }) => !fieldByHeader.has(header),
+    )
     if (candidateColumns.length === 0) continue
     const choices: Choice<string | undefined>[] = candidateColumns.map(({ header }) => ({
       value: header,
@@ -79,9 +81,9 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
       message: `Which column is the ${fieldText(field)}?`,
       choices: [...choices, { value: undefined, label: 'None of these' }],
     })
-    if (header !== undefined) map.set(header, field)
+    if (header !== undefined) fieldByHeader.set(header, field)
   }
-  const targets = resolveTargets(columns, answersOf(match.unknownColumns, map))
+  const targets = resolveTargets(columns, answersOf(match.unknownColumns, fieldByHeader))
   const lines = proposedColumnLines(
     sheet.columns.flatMap((column, index) => {
       const header = headerName(column)
@@ -95,8 +97,9 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     message: 'Are these right?',
     initial: true,
   }
-  if (await prompter.confirm(question)) return answersOf(match.unknownColumns, map)
-  const answers = answersOf(match.unknownColumns, await askEach(prompter, columns, { map, exampleOf }))
+  if (await prompter.confirm(question)) return answersOf(match.unknownColumns, fieldByHeader)
+  const eachAnswer = await askEach(prompter, columns, { proposedFields: fieldByHeader, exampleOf })
+  const answers = answersOf(match.unknownColumns, eachAnswer)
   resolveTargets(columns, answers)
   return answers
 }
@@ -115,24 +118,29 @@ function resolveTargets(
 
 /** Returns fields that several columns may contain, and required fields for which there is no column. */
 function openFields({ schemas, match }: UnexplainedColumns): string[] {
-  const rivals = match.unknownColumns.flatMap(({ contestedField }) =>
+  const contestedFields = match.unknownColumns.flatMap(({ contestedField }) =>
     contestedField === undefined ? [] : [contestedField],
   )
   const suggested = new Set(match.unknownColumns.map(({ suggestion }) => suggestion))
   const missing = missingColumns(match.targets, schemas).filter((field) => !suggested.has(field))
-  return [...new Set([...rivals, ...missing])]
+  return [...new Set([...contestedFields, ...missing])]
 }
 
+/** Returns the columns that may contain a field: those that contest it, or else those that contest no field. */
 function candidatesFor(undecided: readonly UnknownColumn[], field: string): readonly UnknownColumn[] {
-  const rivals = undecided.filter(({ contestedField: rival }) => rival === field)
-  return rivals.length > 0 ? rivals : undecided.filter(({ contestedField: rival }) => rival === undefined)
+  const contestingColumns = undecided.filter(({ contestedField }) => contestedField === field)
+  if (contestingColumns.length > 0) return contestingColumns
+  return undecided.filter(({ contestedField }) => contestedField === undefined)
 }
 
 /** Asks for the meaning of each column; the proposed meaning is preselected. */
 async function askEach(
   prompter: Prompter,
   { schemas, match }: UnexplainedColumns,
-  { map, exampleOf }: { map: ReadonlyMap<string, string>; exampleOf: (header: string) => string },
+  {
+    proposedFields,
+    exampleOf,
+  }: { proposedFields: ReadonlyMap<string, string>; exampleOf: (header: string) => string },
 ): Promise<Map<string, string>> {
   const fieldByHeader = new Map<string, string>()
   const usedFields = new Set(match.targets.map(targetName))
@@ -144,7 +152,7 @@ async function askEach(
       value: field,
       label: fieldText(field),
     }))
-    const proposedField = map.get(header)
+    const proposedField = proposedFields.get(header)
     const field = await prompter.select({
       message: `What is the column ${labelOf(header, exampleOf(header))}?`,
       choices: [{ value: undefined, label: 'Leave it out' }, ...choices],
@@ -157,10 +165,14 @@ async function askEach(
   return fieldByHeader
 }
 
-function answersOf(unknown: readonly UnknownColumn[], map: ReadonlyMap<string, string>): Mapping {
+/** Returns the mapping of the unknown columns: columns without a field are ignored. */
+function answersOf(
+  unknownColumns: readonly UnknownColumn[],
+  fieldByHeader: ReadonlyMap<string, string>,
+): Mapping {
   return {
-    map: Object.fromEntries(map),
-    ignore: unknown.flatMap(({ header }) => (map.has(header) ? [] : [header])),
+    map: Object.fromEntries(fieldByHeader),
+    ignore: unknownColumns.flatMap(({ header }) => (fieldByHeader.has(header) ? [] : [header])),
   }
 }
 

@@ -116,7 +116,8 @@ interface DecisionCounts {
 
 /**
  * Asks about the held rows of a batch, one after another, and records each answer. Throws an InterruptedError if the
- * user leaves; answers given before are recorded.
+ * user leaves; answers given before are recorded. `verb`: what happens to a row after the answer Yes, in the words of
+ * the questions.
  */
 export async function decideHeldRows(
   ports: DecideServices,

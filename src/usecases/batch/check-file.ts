@@ -27,7 +27,7 @@ import {
 import { createImplausibleFinder } from '../../domain/form/implausible.ts'
 
 interface OrdersOptions {
-  /** The package of rows that name none. */
+  /** The package of rows that name no package. */
   packageId: number | undefined
   /** `--map` as typed. */
   map: readonly string[]
@@ -76,8 +76,8 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   let schemas = await loadSchemas(sheet, mapping, options)
   requireKnownMapping(sheet.columns, [...schemas.values()], typedMapping)
   let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
-  // Each answer explains at least one column. If a column names the package of each row, new fields have to be
-  // matched.
+  // The loop ends, because each answer explains at least one column. It repeats, because an answer can be that a column
+  // names the package of each row: the schemas of these packages have further fields for the other columns.
   while (match.unknownColumns.length > 0 && options.agree !== undefined) {
     const agreed = await options.agree({ sheet, schemas: [...schemas.values()], mapping, match })
     if (agreed === mapping) break

@@ -99,6 +99,7 @@ export async function updateExternalResults(
   )
 }
 
+/** Reads the results files at these paths. A file that cannot be read is reported and left out. */
 async function readNeighbours(
   { onBatchEvent }: BatchEventListener,
   target: FileSource,
@@ -212,7 +213,7 @@ export class ExternalResults {
   async #resultsAbout(
     recipient: Recipient,
     results: readonly ResultsRow[],
-    onOtherPerson?: (results: ResultsRow) => void,
+    onOtherPerson?: (resultsRow: ResultsRow) => void,
   ): Promise<ExternalResult[]> {
     const found: ExternalResult[] = []
     for (const each of results) {
@@ -234,13 +235,13 @@ export class ExternalResults {
     return (await ledger.list({ requestId })).some(({ recipient }) => recipient !== undefined)
   }
 
-  /** Completes the results of an erased person, which contain only the request id, by reading the request once. */
-  async #completeFromRequest(results: ResultsRow): Promise<ResultsRow> {
-    const { requestId } = results
-    if (results.digests !== undefined || requestId === undefined) return results
+  /** Completes the results row of an erased person, which has only the request id, by reading the request once. */
+  async #completeFromRequest(resultsRow: ResultsRow): Promise<ResultsRow> {
+    const { requestId } = resultsRow
+    if (resultsRow.digests !== undefined || requestId === undefined) return resultsRow
     const request = this.#readRequests.get(requestId) ?? (await this.#readRequest(requestId))
     this.#readRequests.set(requestId, request)
-    return request === 'failed' ? results : { ...results, ...request }
+    return request === 'failed' ? resultsRow : { ...resultsRow, ...request }
   }
 
   async #readRequest(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
@@ -263,9 +264,9 @@ export class ExternalResults {
   }
 }
 
-/** Returns what a results row states about the person of a row; undefined if it is about another person. */
-function resultAbout(recipient: Recipient, results: ResultsRow): ExternalResult | undefined {
-  const { digests, batchId: _, row: __, ...rest } = results
+/** Returns the result of a results row for the person of a row; undefined if it is about another person. */
+function resultAbout(recipient: Recipient, resultsRow: ResultsRow): ExternalResult | undefined {
+  const { digests, batchId: _, row: __, ...rest } = resultsRow
   if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
   const shared = sharedDigests(personDigests(recipient), digests)
   return shared && { ...rest, ...shared }

@@ -121,10 +121,10 @@ export async function orderFile(
   columns.packageId = packageId
   const continueKnown = (known: Batch): Promise<OrderFileEnd> =>
     continueBatch(ports, prompts, known, { file, choices })
-  const batchOfSameFile = await findKnown(ports, file, packageId)
+  const batchOfSameFile = await findBatchOfFile(ports, file, packageId)
   const known =
     batchOfSameFile !== undefined && choices.isReadingChosen
-      ? await findReadAsChosen(ports, file, columns, batchOfSameFile)
+      ? await findBatchReadAsChosen(ports, file, columns, batchOfSameFile)
       : batchOfSameFile
   const isAgain = choices.isAgain === true && known !== undefined && known !== 'another'
   if (isAgain) requireFinished(known)
@@ -269,8 +269,8 @@ async function continueBatch(
   return { kind: 'stored', batchId: known.id, isPlanned: false }
 }
 
-/** Finds the batch that was made from this file. `reading`: only if the file was read in this way. */
-async function findKnown(
+/** Finds the batch that was made from this file; with `reading`, only if the file was read in this way. */
+async function findBatchOfFile(
   { api: { baseUrl }, account, batches }: OrderFileServices,
   { sha256 }: BatchFile,
   packageId: number | undefined,
@@ -281,10 +281,10 @@ async function findKnown(
 }
 
 /**
- * Finds the batch that was made from the file when it was read as the flags state now. Returns 'another' if
- * there is none ("Read otherwise it is another", src/docs/ordering.md, section 4).
+ * Finds the batch that was made from the file when it was read as the flags state now. Returns 'another' if there is no
+ * such batch, so that another one has to be made ("Read otherwise it is another", src/docs/ordering.md, section 4).
  */
-async function findReadAsChosen(
+async function findBatchReadAsChosen(
   ports: OrderFileServices,
   file: BatchFile,
   choices: ColumnChoices,
@@ -294,7 +294,7 @@ async function findReadAsChosen(
   const { mapping } = await readOrders(ports, file, choices, known.packageId)
   const reading = readingOf(choices, mapping)
   if (readingText(reading) === known.reading) return known
-  return (await findKnown(ports, file, known.packageId, reading)) ?? 'another'
+  return (await findBatchOfFile(ports, file, known.packageId, reading)) ?? 'another'
 }
 
 /** A file, the choices for reading it, and the allowances for its orders. */

@@ -37,10 +37,10 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
   if (!isWholeId(id)) {
-    const similar = (await batches.list({ includesSingleOrders: true })).filter((each) =>
+    const matchingBatches = (await batches.list({ includesSingleOrders: true })).filter((each) =>
       each.id.startsWith(id),
     )
-    const candidates = similar.map(
+    const candidates = matchingBatches.map(
       ({ id: candidateId, name, addedAt }) => [candidateId, `${name}, ${localDay(addedAt)}`] as const,
     )
     if (candidates.length > 1) throw new UsageError(...ambiguousStart('batch', id, candidates))
@@ -93,7 +93,7 @@ export async function readFailedPeople(
   return [...people.values()]
 }
 
-/** Whether the person has another order of the package, which did not end without a result as well. */
+/** Whether the person has another order of the package that has a result, or may still get one. */
 async function hasOtherOrder(
   ledger: Services['ledger'],
   { account, baseUrl }: Batch,
@@ -121,7 +121,7 @@ export async function findRow(
   return row?.row === number ? row : undefined
 }
 
-/** The number of people whom a message about waiting rows names. */
+/** Maximum number of people whom a message about waiting rows names. */
 const maxNamedWaiting = 3
 
 /** `all` and `notOrdered`: the first people of rows that wait to be sent, with their lines. */

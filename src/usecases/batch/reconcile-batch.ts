@@ -137,7 +137,7 @@ export async function decideUnknownRows(
 async function decideUnknownRow(
   ports: DecideUnknownServices,
   submission: Submission,
-  near: readonly NearMatch[],
+  nearMatches: readonly NearMatch[],
   position: string,
 ): Promise<boolean> {
   const { batches, prompter, onLines } = ports
@@ -150,7 +150,7 @@ async function decideUnknownRow(
       if (!isShown) {
         requireDecidable(ports, batch, row)
         const rowText = formatRow(row) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
-        const details = unknownDetails(near, await findSendableTime(ports, row))
+        const details = unknownDetails(nearMatches, await findSendableTime(ports, row))
         onLines([`${rowText} may have been ordered (${position})`, ...details])
       }
     } catch (error) {
@@ -233,6 +233,7 @@ async function orderAgain(
   try {
     await queueAgain(ports, row, confirmedEmail, reason ?? 'a person decided to send it again')
   } finally {
+    // The run of a file acquires the lease itself; the run of a single order below uses this one.
     if (batch.kind === 'file' || row.recipient === undefined) await lease.release()
   }
   if (row.recipient === undefined) {

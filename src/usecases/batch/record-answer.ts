@@ -45,7 +45,10 @@ export function requireDecidable(
   requireSameAccount(batch, account)
 }
 
-/** Records that the provider has the order, or that it is never sent, after the checks that src/docs/ordering.md, section 5 names. */
+/**
+ * Records that the provider has the order, or that the row is never sent, after the checks of src/docs/ordering.md,
+ * section 5.
+ */
 export async function recordAnswer(
   ports: DecisionServices,
   batch: Batch,
@@ -143,17 +146,17 @@ async function recordRequest(
   const rowsWithRequest = await findRowsOfRequest(ports, request.request_id)
   const fingerprintMatch =
     row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
-  const differs = differencesToConfirm(
+  const differences = differencesToConfirm(
     row,
     request,
     rowsWithRequest,
     await readClockDifferenceMs(ports),
     fingerprintMatch,
   )
-  if (differs.length > 0) {
+  if (differences.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {
-      const text = differencesText(differs)
+      const text = differencesText(differences)
       throw new UsageError(
         `request ${request.request_id} differs from the order of ${formatRow(row)}: ${text}`,
         {
@@ -162,7 +165,10 @@ async function recordRequest(
       )
     }
     if (
-      !(await prompter.confirm({ message: confirmationQuestion(row, request, differs), isDestructive: true }))
+      !(await prompter.confirm({
+        message: confirmationQuestion(row, request, differences),
+        isDestructive: true,
+      }))
     ) {
       throw new UsageError(`request ${request.request_id} was not confirmed`, {
         hint: 'Nothing was recorded; the row is as it was.',
@@ -171,7 +177,7 @@ async function recordRequest(
   }
   const reason = `the provider has it as request ${request.request_id}`
   const evidence =
-    differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
+    differences.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differences)}`
   const decision = { by: api.userEmail, why: `${why ?? reason}; ${evidence}` }
   await applyChange(ports, row, acceptedByEvidence(request, clock.now(), decision))
 }
@@ -219,8 +225,8 @@ export async function recordProvidersRequest(
   requireRequestOfRow(row, request)
   // An order of this store is compared with later rows already.
   if ((await findRowsOfRequest({ api, ledger }, request.request_id)).length > 0) return
-  const reading = { service: serviceOf(api.baseUrl), reader: api.userEmail, now: clock.now() }
-  await unmatched.record(request.request_id, reading, request)
+  const readContext = { service: serviceOf(api.baseUrl), reader: api.userEmail, now: clock.now() }
+  await unmatched.record(request.request_id, readContext, request)
 }
 
 async function applyChange(

@@ -61,13 +61,14 @@ export async function findResultsPath(
   }
   const ownPaths = await ownResultsPaths(batches)
   for (let number = 1; ; number += 1) {
-    const candidate = numberedPath(path, number)
+    const candidate = numberedResultsPath(path, number)
     if (ownPaths.has(candidate) || !(await pathExists(candidate))) return candidate
   }
 }
 
 /**
- * Reserves the path of a results file, which another store may choose too, by creating an empty file there.
+ * Reserves the path of a results file, which another store may choose too, by creating an empty file there. Returns the
+ * path, and a function that deletes this file again.
  */
 export async function claimResultsFile(
   ports: ResultsServices,
@@ -114,7 +115,7 @@ export async function findForeignResults(
   const ownPaths = await ownResultsPaths(batches)
   const foreignPaths: string[] = []
   for (let number = 1; ; number += 1) {
-    const candidate = numberedPath(path, number)
+    const candidate = numberedResultsPath(path, number)
     if (!(await pathExists(candidate))) return foreignPaths
     if (!ownPaths.has(candidate) || candidate === includedPath) foreignPaths.push(candidate)
   }
@@ -129,7 +130,7 @@ async function ownResultsPaths(batches: Pick<Batches, 'list'>): Promise<Readonly
  * Returns the path of the results file with this number: `people.csv` → `people.results.csv`, `people.results-2.csv`
  * …
  */
-function numberedPath(path: string, number: number): string {
+function numberedResultsPath(path: string, number: number): string {
   const ownExtension = extname(path)
   const stem = join(dirname(path), basename(path, ownExtension))
   const extension = unwritableExtensions.has(ownExtension.toLowerCase()) ? '.xlsx' : ownExtension

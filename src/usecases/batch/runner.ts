@@ -210,6 +210,7 @@ class Run {
         await clock.sleep(claimedRowPauseMs, signal)
         continue
       }
+      // The quota allows a request, so another runner has claimed the only row that this run may send.
       if (waitMs === 0) throw changedElsewhereError()
       const { counters, step } = waitForQuota(this.#counters, waitMs, this.#limits)
       this.#counters = counters
@@ -318,7 +319,7 @@ class Run {
     const fraction = outcome.kind === 'unsent' ? random.fraction() : 0
     const { counters, step } = nextStep(this.#counters, this.outcome, { ...this.#limits, fraction })
     this.#counters = counters
-    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.isStated)
+    if (outcome.kind === 'throttled') await governor.recordThrottle(outcome.seconds, outcome.isStated)
     if (step.kind === 'wait') {
       if (signal?.aborted) return { kind: 'interrupted' }
       this.#reportWait(outcome, step.waitMs)

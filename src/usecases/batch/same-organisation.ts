@@ -60,7 +60,7 @@ export function createUserLeftQuestion(
 /**
  * Throws a UsageError if the current API key does not belong to the organisation of the batch. Called before rows are
  * sent and before a user's decision changes a row. Returns the error if the service cannot be read, which halts a
- * run. `confirm`: asks the user whether the starter has left; undefined without a terminal.
+ * run. `confirm`: asks the user whether the user who started the batch has left; undefined without a terminal.
  */
 export async function requireSameOrganisation(
   ports: OrganisationServices,
@@ -78,8 +78,8 @@ export async function requireSameOrganisation(
 }
 
 /**
- * Returns undefined if no row was accepted and the same user continues the batch: the organisation cannot
- * differ then.
+ * Reads from the service whether the key belongs to the organisation of the batch. Returns undefined if no row was
+ * accepted and the same user continues the batch: the organisation cannot differ then.
  */
 async function readEvidence(
   { api, batches, signal }: OrganisationServices,

@@ -203,6 +203,7 @@ export type BatchEnd = RunOutcome & { result: BatchResult }
 export interface RunOutcome {
   batch: Batch
   failure: RefcheckError | undefined
+  /** The rows that the user left out, as text. */
   leftOut?: NamedRows['leftOut']
 }
 

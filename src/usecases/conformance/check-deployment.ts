@@ -14,18 +14,21 @@ import { resolveWebhookSecret } from '../session/webhook-secret.ts'
 export interface ConformanceOptions {
   /** Base URL of the service; by default that of the profile or the environment. */
   baseUrl: string | undefined
+  /** E-mails of further users of the organisation, as in `Target`. */
   secondEmail: string | undefined
   noCreateEmail: string | undefined
   inactiveEmail: string | undefined
   /** E-mail of a user of another organisation, whose key comes from the environment. */
   foreignEmail: string | undefined
   recipients: NonNullable<Target['recipients']>
+  /** Whether the suite may send orders. */
   allowCreate: boolean
   /**
    * Whether the service is a sandbox of this machine that the suite may control; its state is restored at the end.
    */
   control: boolean
   useUpQuota: boolean
+  /** The port on which the suite receives the deployment's events; without it, these rules are not tested. */
   webhookPort: number | undefined
   /** Time in milliseconds for which a request is followed. */
   watchMs: number | undefined
@@ -156,6 +159,7 @@ function asFlagError(error: unknown): unknown {
   })
 }
 
+/** Returns the quota that the suite uses up. A deployment on this machine may have another one than documented. */
 function findQuotaWindows(baseUrl: string, env: SessionSources['env']): readonly QuotaWindow[] {
   const text = isLoopbackUrl(baseUrl) ? env['REFCHECK_QUOTA'] : undefined
   return text === undefined || text === '' ? documentedQuota : parseWindows(text, 'REFCHECK_QUOTA')

@@ -10,9 +10,9 @@ import { type SandboxServices, type SandboxServer, startSandbox } from '../sandb
 /** Progress of the demo, for the command that shows it. */
 export type DemoEvent =
   /** An explanation, shown with `#` before each line. */
-  | { name: 'said'; text: string }
+  | { name: 'explanation'; text: string }
   /** A command line as a user would type it. */
-  | { name: 'typed'; argv: readonly string[] }
+  | { name: 'command'; argv: readonly string[] }
 
 export interface DemoServices {
   sandbox: SandboxServices
@@ -90,10 +90,10 @@ async function runCommands(
   const { home, onEvent } = services
   const reports = services.output ?? join(home, 'reports')
   makeFolders(reports, 0o700)
-  const explain = (text: string): void => onEvent({ name: 'said', text })
+  const explain = (text: string): void => onEvent({ name: 'explanation', text })
   /** Shows a command line, runs it, and returns what it printed. */
   const run = async (argv: readonly string[], expected = 0): Promise<string> => {
-    onEvent({ name: 'typed', argv })
+    onEvent({ name: 'command', argv })
     const { code, printed } = await services.run(argv, {
       REFCHECK_PROFILE: undefined,
       REFCHECK_STORE: undefined,
@@ -126,12 +126,14 @@ async function runCommands(
 
   explain('Wait for the reports (hours in reality, seconds here).')
   await run(['request', 'wait', ...ids, '--for', 'report'])
-  const captured = deliveries.find(({ event }) => event.request_id === ids[0] && event.status === 'COMPLETED')
-  if (captured === undefined)
+  const completedDelivery = deliveries.find(
+    ({ event }) => event.request_id === ids[0] && event.status === 'COMPLETED',
+  )
+  if (completedDelivery === undefined)
     throw new IncompleteError('the sandbox delivered no event for a finished request')
-  await writeFile(join(home, 'event.json'), captured.body, { mode: 0o600 })
+  await writeFile(join(home, 'event.json'), completedDelivery.body, { mode: 0o600 })
   explain('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
-  await run(['webhook', 'verify', 'event.json', '--signature', captured.signature])
+  await run(['webhook', 'verify', 'event.json', '--signature', completedDelivery.signature])
 
   explain('Download the reports.')
   await run(['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports])

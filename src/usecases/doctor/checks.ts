@@ -28,8 +28,8 @@ interface DoctorParts extends Pick<Services, 'clock' | 'env'> {
   signal: AbortSignal
 }
 
-/** The parts, with the data that is read before the first check. */
-interface Parts extends DoctorParts {
+/** The parts that are checked, with the data that is read before the first check. */
+interface LoadedParts extends DoctorParts {
   sources: SessionSources
   connect: Connect
   /** Files of the store; empty for a database. */
@@ -53,7 +53,7 @@ export async function diagnose(doctorParts: DoctorParts): Promise<MachineReport>
     },
   )
   const privateFiles = [sources.settings.path, sources.secrets.path, ...storeFiles]
-  const parts: Parts = { ...doctorParts, sources, connect, storeFiles, privateFiles }
+  const parts: LoadedParts = { ...doctorParts, sources, connect, storeFiles, privateFiles }
   const { node, folders } = parts
   return checkMachine([
     { name: 'node', check: async () => ({ message: `${node.version} (needs ${node.needed})` }) },
@@ -65,13 +65,13 @@ export async function diagnose(doctorParts: DoctorParts): Promise<MachineReport>
     { name: 'privacy', check: () => checkPrivacy(parts) },
     { name: 'certificates', check: () => checkCertificates(parts) },
     { name: 'proxy', check: async () => proxyResult(parts.findProxy()) },
-    { name: 'store', after: ['writing'], check: () => checkStore(parts) },
-    { name: 'retention', after: ['writing', 'store'], check: () => checkRetention(parts) },
+    { name: 'store', dependsOn: ['writing'], check: () => checkStore(parts) },
+    { name: 'retention', dependsOn: ['writing', 'store'], check: () => checkRetention(parts) },
     { name: 'profile', check: () => checkProfile(parts) },
     { name: 'service', check: () => checkService(parts) },
-    { name: 'clock', after: ['service'], check: () => checkClock(parts) },
-    { name: 'key', after: ['profile', 'service'], check: () => checkKey(parts) },
-    { name: 'quota', after: ['profile'], check: () => checkQuota(parts) },
+    { name: 'clock', dependsOn: ['service'], check: () => checkClock(parts) },
+    { name: 'key', dependsOn: ['profile', 'service'], check: () => checkKey(parts) },
+    { name: 'quota', dependsOn: ['profile'], check: () => checkQuota(parts) },
   ])
 }
 
@@ -89,7 +89,7 @@ async function checkWriting({
   folders: { config, data },
   storeFiles,
   readSetting,
-}: Parts): Promise<CheckResult> {
+}: LoadedParts): Promise<CheckResult> {
   const storeFolders = storeFiles.slice(0, 1).map(dirname)
   // Damaged settings are reported by another check.
   const reports = await readSetting('output-dir').catch(() => undefined)
@@ -110,7 +110,7 @@ async function checkPrivacy({
   folders: { config, data },
   storeFiles,
   privateFiles,
-}: Parts): Promise<CheckResult> {
+}: LoadedParts): Promise<CheckResult> {
   requireOwnFolders(config)
   requireOwnFolders(data)
   const { foreign, accessible, replaceable, listable } = findExposure(privateFiles, [
@@ -149,7 +149,7 @@ async function checkPrivacy({
   return { message: `no other user of this machine can read these files${listableText}` }
 }
 
-async function checkCertificates({ env }: Parts): Promise<CheckResult> {
+async function checkCertificates({ env }: LoadedParts): Promise<CheckResult> {
   if (fromEnvironment(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     return {
       level: 'warn',
@@ -186,7 +186,7 @@ async function checkRetention({
   openServices,
   readSetting,
   findStoreLocation,
-}: Parts): Promise<CheckResult> {
+}: LoadedParts): Promise<CheckResult> {
   const retention = await readSetting('retention')
   const { text } = findRetentionLimit(retention, clock.now()) ?? {}
   if (text === undefined) {
@@ -212,7 +212,7 @@ function proxyResult(proxy: { host: string; variable: string } | undefined): Che
   }
 }
 
-async function checkStore({ openServices, findStoreLocation }: Parts): Promise<CheckResult> {
+async function checkStore({ openServices, findStoreLocation }: LoadedParts): Promise<CheckResult> {
   const location = await findStoreLocation()
   const weakness = isFile(location) ? findStoreWeakness(location) : undefined
   if (weakness !== undefined) {
@@ -271,7 +271,7 @@ function databaseResult(location: string, { replication, hidden }: StoreServer):
 export interface Check {
   name: string
   /** Names of checks: this check is skipped if one of them has failed. */
-  after?: readonly string[]
+  dependsOn?: readonly string[]
   /**
    * Runs the check. Returns undefined if there is nothing to report. A RefcheckError that it throws is
    * reported as a failure.
@@ -284,7 +284,7 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
   const findings: Finding[] = []
   const failed = new Set<string>()
   let failure: RefcheckError | undefined
-  for (const { name, after = [], check } of checks) {
+  for (const { name, dependsOn: after = [], check } of checks) {
     const failedCheck = after.find((each) => failed.has(each))
     if (failedCheck !== undefined) {
       failed.add(name)
@@ -324,7 +324,7 @@ const keyStorages = {
   environment: 'the environment',
 }
 
-async function checkProfile({ sources, env }: Parts): Promise<CheckResult> {
+async function checkProfile({ sources, env }: LoadedParts): Promise<CheckResult> {
   const session = await resolveSession(sources)
   const { baseUrl, email, apiKey, keyFrom } = session
   const name =
@@ -341,13 +341,13 @@ async function checkProfile({ sources, env }: Parts): Promise<CheckResult> {
   }
 }
 
-async function checkService({ connect, sources, signal }: Parts): Promise<CheckResult> {
+async function checkService({ connect, sources, signal }: LoadedParts): Promise<CheckResult> {
   const api = connect({ baseUrl: await resolveBaseUrl(sources) })
   const { latency_ms } = await api.ping(signal)
   return { message: `${api.baseUrl} answers in ${latency_ms} ms` }
 }
 
-async function checkClock({ sources, openServices, clock }: Parts): Promise<CheckResult | undefined> {
+async function checkClock({ sources, openServices, clock }: LoadedParts): Promise<CheckResult | undefined> {
   const baseUrl = await resolveBaseUrl(sources)
   const { http } = await openServices('http')
   const { headers, milliseconds } = await http.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
@@ -356,16 +356,16 @@ async function checkClock({ sources, openServices, clock }: Parts): Promise<Chec
   // The API document does not promise the `date` header.
   if (Number.isNaN(serverTime)) return undefined
   const aheadMs = clock.now() - milliseconds / 2 - serverTime
-  const offSeconds = Math.round(Math.abs(aheadMs) / 1000)
+  const differenceSeconds = Math.round(Math.abs(aheadMs) / 1000)
   if (Math.abs(aheadMs) <= maxClockDifferenceMs) return { message: 'agrees with the service’s clock' }
   return {
     level: 'warn',
-    message: `this machine’s clock is ${offSeconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the service’s`,
+    message: `this machine’s clock is ${differenceSeconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the service’s`,
     hint: 'Set it by the network (NTP): orders with an unknown outcome are recognised by their time.',
   }
 }
 
-async function checkKey({ sources, connect, signal }: Parts): Promise<CheckResult> {
+async function checkKey({ sources, connect, signal }: LoadedParts): Promise<CheckResult> {
   const { status, error } = await readSessionStatus({ ...sources, connect, signal })
   if (error !== undefined) throw error
   const { user } = status
@@ -373,7 +373,7 @@ async function checkKey({ sources, connect, signal }: Parts): Promise<CheckResul
   return { message: `works; ${user.email} is ${user.role}` }
 }
 
-async function checkQuota({ openServices, clock }: Parts): Promise<CheckResult> {
+async function checkQuota({ openServices, clock }: LoadedParts): Promise<CheckResult> {
   const { governor } = await openServices('governor')
   const { windows, notBefore } = await governor.status()
   const leftText = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')

@@ -41,14 +41,14 @@ import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface InterviewOptions {
   /** Shows a page of the answers, counted from 1, before each question of the review. Returns the number of pages. */
-  show?: ((rows: ReviewRow[], page: number) => number) | undefined
+  showPage?: ((rows: ReviewRow[], page: number) => number) | undefined
   /** False with `--yes`: only missing required values are asked for; a complete command asks nothing. */
   hasReview?: boolean | undefined
   /** True if no answer may be changed: all answers are shown, and only the last question is asked. */
   isFixed?: boolean | undefined
   /** Returns the last question, which the user has to confirm; without it no last question is asked. */
   lastQuestion?: ((body: RequestBody) => Promise<string>) | undefined
-  /** Completes phones without + with the country that the user chose. */
+  /** Reads phone numbers without + as numbers of the country that the user named. */
   repair?: PhoneRepair | undefined
   /** Today's date as `YYYY-MM-DD`. The user is asked about values that are improbable on this date. */
   today?: string | undefined
@@ -62,24 +62,24 @@ export interface InterviewOptions {
   canGoBack?: boolean | undefined
   /** The other flags of the command, which the command that continues from the answers repeats. */
   flagsToRepeat?: readonly string[] | undefined
-  /** `given` is a draft of an earlier run: values that are no longer valid are asked for again. */
+  /** `draft` is a draft of an earlier run: values that are no longer valid are asked for again. */
   isResumed?: boolean | undefined
 }
 
 /**
- * Asks for the values that `given` lacks, shows all answers, lets the user change them, and returns a body that
- * validateBody accepts. Throws an InvalidInputError for invalid values in `given` before any question, and an
+ * Asks for the values that `draft` lacks, shows all answers, lets the user change them, and returns a body that
+ * validateBody accepts. Throws an InvalidInputError for invalid values in `draft` before any question, and an
  * InterruptedError if the user leaves.
  */
 export async function interview(
   prompter: Prompter,
   schema: PackageSchema,
-  given: DraftBody,
+  draft: DraftBody,
   options: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
   const answers =
-    options.isResumed === true ? validAnswers(given, fields) : readAnswers(given, schema, fields)
+    options.isResumed === true ? validAnswers(draft, fields) : readAnswers(draft, schema, fields)
   const form = new Form(prompter, schema, fields, answers, options)
   const { hasReview = true, isFixed = false } = options
   try {
@@ -87,9 +87,9 @@ export async function interview(
     if (hasReview) await form.review()
   } catch (error) {
     if (!(error instanceof InterruptedError) || isFixed || form.isDropped) throw error
-    const line = error.hint === undefined && unfinishedLine(form.draft(), schema, options.flagsToRepeat)
-    if (!line) throw error
-    throw new InterruptedError(error.message, { hint: `Continue from these answers with: ${line}` })
+    const command = error.hint === undefined && unfinishedLine(form.draft(), schema, options.flagsToRepeat)
+    if (!command) throw error
+    throw new InterruptedError(error.message, { hint: `Continue from these answers with: ${command}` })
   }
   const { body, problems } = validateBody(form.draft(), schema)
   if (problems !== undefined) throw problemsError(problems, 'Give these values again.', 'flags')
@@ -219,9 +219,9 @@ class Form {
 
   /** Shows the answers page by page, until the user continues, changes an answer or leaves. */
   async #reviewPages(): Promise<'send' | 'change'> {
-    const { show, isFixed } = this.#options
+    const { showPage, isFixed } = this.#options
     for (let page = 1; ;) {
-      const pageCount = show?.(reviewRows(this.#fields, this.#answers), page) ?? 1
+      const pageCount = showPage?.(reviewRows(this.#fields, this.#answers), page) ?? 1
       if (isFixed === true && page >= pageCount) return 'send'
       const choice = await this.#prompter.select<ReviewChoice>({
         message: page < pageCount ? 'Is everything correct so far?' : 'Is everything correct?',

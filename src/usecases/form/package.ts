@@ -17,8 +17,8 @@ export async function choosePackage(
   const active = activePackages(packages)
   const [first] = active
   if (first === undefined) {
-    const others = packages.length === 0 ? 'there are no packages' : 'none of the packages is ACTIVE'
-    throw new InvalidInputError(`this user can order nothing: ${others}`, {
+    const reason = packages.length === 0 ? 'there are no packages' : 'none of the packages is ACTIVE'
+    throw new InvalidInputError(`this user can order nothing: ${reason}`, {
       hint: 'An Owner of the organisation can make one available. List the packages with: refcheck packages list',
       field: 'package_id',
     })

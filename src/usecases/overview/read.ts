@@ -60,10 +60,10 @@ export async function readOverview(
   scope: OverviewScope,
   readReportCounts: () => Promise<ReadonlyMap<string, number> | undefined>,
 ): Promise<Overview> {
-  const { ledger, batches: stored, clock } = services
+  const { ledger, clock } = services
   const now = clock.now()
   await ledger.recover(now)
-  const allBatches = await stored.list({ includesSingleOrders: true })
+  const allBatches = await services.batches.list({ includesSingleOrders: true })
   const batches = allBatches.filter(isInScope(scope))
   const ids = new Set(batches.map(({ id }) => id))
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))

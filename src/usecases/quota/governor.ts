@@ -27,7 +27,7 @@ export interface Governor {
   /**
    * Waits until the quota allows a call, and counts it. Throws ThrottledError if this takes longer than `budgetMs`.
    */
-  claim(kind: CallKind, options?: ReserveOptions): Promise<void>
+  claim(kind: CallKind, options?: ClaimOptions): Promise<void>
   /** Returns the claim of a create, which the store carries out in the transaction that journals the attempt. */
   claimForCreate(): QuotaClaim
   /** Counts calls that were made without a claim. */
@@ -36,7 +36,7 @@ export interface Governor {
    * Records the wait of a 429. `isStated` is false if the 429 stated no readable wait, so that a wait was
    * assumed.
    */
-  throttled(seconds: number, isStated?: boolean): Promise<void>
+  recordThrottle(seconds: number, isStated?: boolean): Promise<void>
   status(): Promise<{ windows: WindowStatus[]; notBefore: number }>
   /**
    * Returns the seconds until the last of this number of creates can be sent, according to the book as this process
@@ -45,7 +45,7 @@ export interface Governor {
   secondsFor(creates: number, callMs?: number): number
 }
 
-export interface ReserveOptions {
+export interface ClaimOptions {
   signal?: AbortSignal | undefined
   /** Maximum wait in milliseconds; default Infinity. */
   budgetMs?: number | undefined
@@ -106,7 +106,7 @@ export function createGovernor({ quota, account, windows, clock }: GovernorOptio
     },
     claimForCreate: () => claimOf('create'),
     count: (calls) => updateBooks((book, now) => recordCalls(book, calls, now)),
-    throttled: (seconds, isStated = true) =>
+    recordThrottle: (seconds, isStated = true) =>
       updateBooks((book, now) => withThrottle(book, seconds, now, isStated)),
     async status() {
       const { state, now = clock.now() } = await quota.read(account)

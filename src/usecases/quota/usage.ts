@@ -26,7 +26,7 @@ export class QuotaUsage {
   /** Records a 429. If this process has the store open, other processes see it at once. */
   recordThrottle(seconds: number, isStated: boolean): void {
     this.#throttle = { seconds, isStated }
-    this.#governor?.throttled(seconds, isStated).catch(() => {
+    this.#governor?.recordThrottle(seconds, isStated).catch(() => {
       // The store may be unavailable, as in `flushUsage`.
     })
   }
@@ -63,7 +63,7 @@ export class QuotaUsage {
       const governor = this.#governor ?? (await openGovernor(this.#key.baseUrl, this.#key.apiKey))
       await governor.count(calls)
       if (this.#throttle !== undefined && this.#governor === undefined) {
-        await governor.throttled(this.#throttle.seconds, this.#throttle.isStated)
+        await governor.recordThrottle(this.#throttle.seconds, this.#throttle.isStated)
       }
     } catch {
       // Calls that were not counted only lead to an earlier 429.

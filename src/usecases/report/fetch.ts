@@ -67,7 +67,7 @@ async function fetchFromSource(source: ReportSource, options: FetchOptions): Pro
         true,
       )
     case 'completed':
-      return fetchOfStore(options, { since: source.since, only: 'COMPLETED', quick: false })
+      return fetchOfStore(options, { since: source.since, onlyStatus: 'COMPLETED', quick: false })
     case 'all':
       return fetchOfStore(options, { quick: true, isOfProfile: source.isOfProfile })
   }
@@ -89,21 +89,21 @@ async function fetchNamed(
 
 async function fetchOfStore(
   options: FetchOptions,
-  selection: Pick<StoreSelection, 'since' | 'isOfProfile'> & { only?: string; quick: boolean },
+  selection: Pick<StoreSelection, 'since' | 'isOfProfile'> & { onlyStatus?: string; quick: boolean },
 ): Promise<FilingResult> {
   const { api, openLedger } = options
   const rows = await findRequestsWithReports(await openLedger(), { ...selection, baseUrl: api.baseUrl })
   const onRead = await createStatusRecorder(options)
-  const { only, quick } = selection
+  const { onlyStatus, quick } = selection
   const openRequestIds = new Set(
     idsOfRequests(rows.filter(({ requestStatus }) => requestStatus !== 'COMPLETED')),
   )
   return downloadReports(
     idsOfRequests(rows).map((requestId) => ({
       requestId,
-      isOpen: only === undefined && openRequestIds.has(requestId),
+      isOpen: onlyStatus === undefined && openRequestIds.has(requestId),
     })),
-    { ...options, isNamed: false, only, quick, onRead },
+    { ...options, isNamed: false, onlyStatus, quick, onRead },
   )
 }
 

@@ -46,7 +46,7 @@ export interface FilingOptions {
   /** Whether the user named the requests. Reports that are not ready or do not exist then count as missing. */
   isNamed: boolean
   /** If set, only requests of this status are downloaded; others count as unfinished. */
-  only?: string | undefined
+  onlyStatus?: string | undefined
   /** Whether stored files are checked by size and time instead of by hash. */
   quick: boolean
   signal?: AbortSignal | undefined
@@ -107,9 +107,9 @@ class DownloadRun {
   readonly #service: string
   readonly #names: FileNames
   readonly #recordsByRequest = new Map<string, ReportRecord[]>()
-  /** The request that each check was first read with in this run. */
+  /** By the id of a check: the id of the request with which the check was first read in this run. */
   readonly #requestOfCheck = new Map<string, string>()
-  /** The request under which the folder has a report of a check. */
+  /** By the id of a check: the id of the request under which the folder has its report. */
   readonly #storedRequestOfCheck = new Map<string, string>()
   readonly #abortController = new AbortController()
   readonly #signal: AbortSignal
@@ -176,6 +176,7 @@ class DownloadRun {
   async end(): Promise<FilingResult> {
     await Promise.all(this.#requestEnds)
     const finishedOutcomes = this.#outcomes.filter((each) => 'error' in each || 'path' in each)
+    // No report was stored, and no missing report is that of a check: at most whole requests are missing.
     const hasNothing = finishedOutcomes.every((each) => isMissing(each) && each.checkId === null)
     const haltError = this.#findHaltError()
     if (haltError !== undefined) {
@@ -274,7 +275,7 @@ class DownloadRun {
 
   /** Starts the downloads of a request, each as soon as the limits allow it. */
   async #downloadRequest(request: RequestResource): Promise<void> {
-    const { api, isNamed, only, template, onEvent } = this.#options
+    const { api, isNamed, onlyStatus, template, onEvent } = this.#options
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
     if (!isNamed && (isWaiting || isUnfinished(request.status))) this.#unfinishedCount += 1
@@ -287,7 +288,7 @@ class DownloadRun {
       targets.every(({ url }) => url === undefined)
     )
       this.#withoutReport.push(request)
-    if (only !== undefined && request.status !== only) return
+    if (onlyStatus !== undefined && request.status !== onlyStatus) return
     if (targets.length === 0 && isNamed) this.#outcomes.push(requestWithoutChecks(request))
     const openSigned = createSignedOpener(api, request.request_id, this.#signal)
     const startedDownloads: Promise<void>[] = []

@@ -162,7 +162,7 @@ export async function downloadToFolder(
   if (overwrite && record !== undefined && record.file !== stored.record.file && statusOnDisk === 'whole') {
     await folder.discard(record.file)
   }
-  return { record: stored.record, skipped: stored.outcome === 'there' }
+  return { record: stored.record, skipped: stored.outcome === 'identical' }
 }
 
 /** Maximum number of tries for a transfer that breaks off. Failures before the first byte were retried already. */

@@ -13,7 +13,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {
   owner: DraftOwner
-  /** Called with a sentence if the answers cannot be stored. */
+  /** Called with a sentence for the user: which draft is continued, or that the answers cannot be stored. */
   onMessage: (text: string) => void
 }
 
@@ -95,8 +95,8 @@ export class DraftKeeper {
   }
 
   /**
-   * Adds the command that continues from the draft to an error. If the order may have been made, deletes the draft
-   * instead.
+   * Adds to the hint of an error the command that continues from the draft. If the order may have been made, deletes
+   * the draft instead.
    */
   async withResumeHint(error: unknown): Promise<unknown> {
     if (!this.#isStored || !(error instanceof RefcheckError)) return error

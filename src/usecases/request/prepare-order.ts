@@ -34,8 +34,8 @@ export interface PrepareOptions extends SchemaSource {
   /** Whether the order can only be confirmed or cancelled, and not changed. */
   isFixed?: boolean | undefined
   /** Shows a page of the answers for review. Returns the number of pages. */
-  show: (rows: ReviewRow[], pack: Package, page: number) => number
-  /** Completes phones without + with the country that the user chose. */
+  showPage: (rows: ReviewRow[], pack: Package, page: number) => number
+  /** Reads phone numbers without + as numbers of the country that the user named. */
   repair?: PhoneRepair | undefined
   /** Returns a warning about the order for the final question. */
   orderWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
@@ -45,7 +45,7 @@ export interface PrepareOptions extends SchemaSource {
    */
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
-  /** See InterviewOptions. */
+  /** These options are explained at InterviewOptions. */
   canGoBack?: InterviewOptions['canGoBack']
   flagsToRepeat?: InterviewOptions['flagsToRepeat']
   onPerson?: InterviewOptions['onPerson']
@@ -233,11 +233,10 @@ async function askMissing(
   { pack, schema, isResumed }: { pack: Package; schema: PackageSchema; isResumed?: boolean },
   options: PrepareOptions,
 ): Promise<RequestBody> {
-  const { api, show, yes, isFixed, repair, orderWarning, today, canGoBack, onPerson, onAnswer, onDrop } =
-    options
-  const { flagsToRepeat } = options
+  const { api, showPage, yes, isFixed, repair, orderWarning, today } = options
+  const { canGoBack, flagsToRepeat, onPerson, onAnswer, onDrop } = options
   return interview(prompter, schema, draft, {
-    show: (rows, page) => show(rows, pack, page),
+    showPage: (rows, page) => showPage(rows, pack, page),
     hasReview: !yes,
     isFixed,
     isResumed,

@@ -50,11 +50,11 @@ export async function readRequests(
   signal: AbortSignal | undefined,
 ): Promise<{ results: RequestResult[]; failure: RefcheckError | undefined }> {
   const results: RequestResult[] = []
-  let halted: RefcheckError | undefined
+  let haltError: RefcheckError | undefined
   let failedReads = 0
   for (const requestId of requestIds) {
-    if (halted !== undefined) {
-      results.push({ requestId, error: halted })
+    if (haltError !== undefined) {
+      results.push({ requestId, error: haltError })
       continue
     }
     try {
@@ -66,14 +66,14 @@ export async function readRequests(
       results.push({ requestId, error: failure })
       failedReads += failure instanceof UnavailableError ? 1 : 0
       const isAboutOneRequest = failure instanceof NotFoundError || failure instanceof UnavailableError
-      if (!isAboutOneRequest || failedReads >= maxFailedReads) halted = failure
+      if (!isAboutOneRequest || failedReads >= maxFailedReads) haltError = failure
     }
   }
   const unread = results.filter(isUnread)
   const [first] = unread
   const isNothingRead = unread.length === results.length
-  if (first !== undefined && isNothingRead && (halted !== undefined || results.length === 1)) {
-    throw halted ?? first.error
+  if (first !== undefined && isNothingRead && (haltError !== undefined || results.length === 1)) {
+    throw haltError ?? first.error
   }
   return { results, failure: mostSevere(unread.map(({ error }) => error)) }
 }
@@ -181,14 +181,14 @@ export async function recordStatuses(
   return failures
 }
 
-type EventSource = Pick<Inbox, 'list'>
+type EventList = Pick<Inbox, 'list'>
 
 /**
  * Returns the reason why a request ended in ERROR; the API states it only in the request's event. Returns
  * undefined if there is no such event.
  */
 export async function findErrorReason(
-  inbox: EventSource,
+  inbox: EventList,
   baseUrl: string,
   requestId: string,
 ): Promise<string | undefined> {
@@ -205,7 +205,7 @@ export async function findErrorReason(
 export async function addReasons(
   results: readonly RequestResult[],
   baseUrl: string,
-  openInbox: () => Promise<EventSource>,
+  openInbox: () => Promise<EventList>,
 ): Promise<RequestResult[]> {
   const all: RequestResult[] = []
   for (const result of results) {
@@ -223,7 +223,7 @@ export async function addReasons(
 /** Adds to each row the reason from the inbox if its request is in ERROR, or else null. */
 export async function addListedReasons<Row extends { request_id: string | null; status: string | null }>(
   rows: readonly Row[],
-  inbox: EventSource,
+  inbox: EventList,
   baseUrlOf: (row: Row) => string,
 ): Promise<(Row & { error_reason: string | null })[]> {
   const all: (Row & { error_reason: string | null })[] = []

@@ -172,9 +172,10 @@ async function isForRow(
   row: Submission,
   request: RequestResource,
 ): Promise<boolean> {
-  const person = row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : 'other'
-  const differing = findDifferences(row, request, 0, person)
-  return differing !== undefined && !differing.includes('person') && !differing.includes('package')
+  const fingerprintMatch =
+    row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
+  const differences = findDifferences(row, request, 0, fingerprintMatch)
+  return differences !== undefined && !differences.includes('person') && !differences.includes('package')
 }
 
 /** Finds another order that has this request. */
@@ -274,7 +275,7 @@ export async function readClockDifferenceMs({
   ledger,
   clock,
 }: Pick<OrderServices, 'api' | 'ledger' | 'clock'>): Promise<number | undefined> {
-  const aheadOfMachine = api.clockDifferenceMs()
-  if (aheadOfMachine === undefined) return undefined
-  return aheadOfMachine + (await ledger.clockAheadMs(clock.now()))
+  const aheadOfMachineMs = api.clockDifferenceMs()
+  if (aheadOfMachineMs === undefined) return undefined
+  return aheadOfMachineMs + (await ledger.clockAheadMs(clock.now()))
 }

@@ -149,7 +149,10 @@ async function waitForQuota(
   }
 }
 
-/** Reads a request once. Returns undefined if the service is unreachable for now, or has no such request. */
+/**
+ * Reads a request once. Returns undefined if the service is unreachable for now, or has no such request and the wait is
+ * for several requests (`isOfSeveral`).
+ */
 async function readRequest(
   { api, options, lastReads, notFound }: WaitState,
   due: DueRequest,
@@ -274,7 +277,7 @@ class WaitSchedule {
     due.nextReadAt = now + (isWaitingForEvent ? this.#safetyPauseMs() : pauseBeforeRead(now - due.changedAt))
   }
 
-  /** Sets the next read of a request after a failed one. */
+  /** Sets the time of the next read of a request after a failed read. */
   postpone(due: DueRequest, ms: number): void {
     due.hasNewEvent = false
     due.nextReadAt = this.#clock.monotonic() + ms

@@ -77,16 +77,19 @@ export interface StoryResult {
 }
 
 /**
- * Makes a sandbox send the events of a story: the course of one request, with the order in which its events are sent. Returns the receiver's responses, with an IncompleteError if they are
- * not the expected ones. Throws UsageError, before an event is posted, if the service is not a refcheck sandbox.
+ * Makes a sandbox send the events of a story: the course of one request, with the order in which its events are sent.
+ * `receiverUrl`: where they are sent; by default the webhook URL of the sandbox. Returns the receiver's responses, with
+ * an IncompleteError if they are not the expected ones. Throws UsageError, before an event is posted, if the service is
+ * not a refcheck sandbox.
  */
 export async function triggerStory(
   sandbox: RunningSandbox,
   story: string,
-  to: string | undefined,
+  receiverUrl: string | undefined,
 ): Promise<{ result: StoryResult; failure: RefcheckError | undefined }> {
   await requireSandbox(sandbox)
-  const result = (await sandbox.send('trigger', to === undefined ? { story } : { story, to })) as StoryResult
+  const body = receiverUrl === undefined ? { story } : { story, to: receiverUrl }
+  const result = (await sandbox.send('trigger', body)) as StoryResult
   return { result, failure: failureOf(result.deliveries) }
 }
 
@@ -141,7 +144,7 @@ export interface NumberedEntry {
   path?: string
   status?: string | number | null
   request_id?: string
-  /** Of a delivery: the receiver's HTTP status, or the reason of the failure. */
+  /** For a delivery: the receiver's HTTP status, or the reason of the failure. */
   outcome?: string
   request?: Message | undefined
   response?: Message | null | undefined

@@ -65,10 +65,10 @@ const minTokenLength = 16
 const minDistinctCharacters = 8
 const guessableKeysWarning =
   'the keys of this sandbox follow from --seed, and others can reach it; leave out --seed for random ones'
-/** A seed that was drawn, not chosen. */
-const drawnSeed = /^[\da-f]{32}$/
+/** The form of a seed that the sandbox has drawn at random. */
+const drawnSeedPattern = /^[\da-f]{32}$/
 
-/** `reach`: how other machines reach the sandbox; undefined if only this machine does. */
+/** Whether other machines can reach the sandbox. `remoteAccess`: how they do so through a proxy or over plain http. */
 const isReachable = (host: string | undefined, remoteAccess: SandboxOptions['remoteAccess']): boolean =>
   remoteAccess !== undefined || (host !== undefined && !isLoopbackHost(host))
 
@@ -78,7 +78,7 @@ export async function startSandbox(
   options: SandboxServerOptions,
 ): Promise<SandboxServer> {
   const { port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
-  const remoteAccess = resolveReach(services, options)
+  const remoteAccess = resolveRemoteAccess(services, options)
   const host = resolveHost(options, remoteAccess)
   const clock: Clock = options.manualClock ? new ManualClock(services.clock.now()) : services.clock
   const sandbox = createSandbox({
@@ -103,9 +103,10 @@ export async function startSandbox(
       sandbox,
       url,
       address: createAddress(sandbox, url, remoteAccess),
-      // Stored data has the seed with which it was begun.
+      // A sandbox with stored data has the seed of its first start, which may differ from `seed`.
       warning:
-        isReachable(host, remoteAccess) && (seed !== undefined || !drawnSeed.test(sandbox.overview().seed))
+        isReachable(host, remoteAccess) &&
+        (seed !== undefined || !drawnSeedPattern.test(sandbox.overview().seed))
           ? guessableKeysWarning
           : undefined,
       async close() {
@@ -131,7 +132,7 @@ function createAddress(
     : { ...address, control_token: remoteAccess.controlToken, public_url: remoteAccess.publicUrl }
 }
 
-function resolveReach(
+function resolveRemoteAccess(
   { random }: SandboxServices,
   options: SandboxServerOptions,
 ): SandboxOptions['remoteAccess'] {

@@ -20,7 +20,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { resolveSession, type SessionSources } from './resolve.ts'
 
 /** Creates the API client for these credentials, without a call. */
-export type Connect = (credentials: Credentials) => Api
+export type ConnectAs = (credentials: Credentials) => Api
 
 export interface LoginInput extends Credentials {
   /** Name of the profile to save; chosen automatically if undefined. */
@@ -29,7 +29,7 @@ export interface LoginInput extends Credentials {
   insecure?: boolean | undefined
   settings: Settings
   secrets: Secrets
-  connect: Connect
+  connect: ConnectAs
   signal?: AbortSignal | undefined
 }
 
@@ -359,7 +359,7 @@ function problemOf(check: (text: string) => string): (text: string) => string | 
  * session.
  */
 export async function readSessionStatus(
-  sources: SessionSources & { connect: Connect; signal?: AbortSignal | undefined },
+  sources: SessionSources & { connect: ConnectAs; signal?: AbortSignal | undefined },
 ): Promise<StatusAnswer> {
   const session = await resolveSession(sources)
   const status: SessionStatus = {

@@ -80,8 +80,8 @@ export async function logout(
     })
   }
   // The secrets are removed first: if the second step fails, the profile can be removed again.
-  const { removed, left } = await secrets.remove(name)
+  const { removed, leftInKeychain } = await secrets.remove(name)
   const wasRemoved = await settings.removeProfile(name)
   if (!wasRemoved && removed.length === 0) throw await createUnknownProfileError(name, settings)
-  return { profile: name, removed, left_in_keychain: left }
+  return { profile: name, removed, left_in_keychain: leftInKeychain }
 }

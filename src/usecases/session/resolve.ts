@@ -101,20 +101,20 @@ function missingError(
 /** Returns the values of the environment, completed by those of the profile. */
 async function mergeWithProfile(
   profile: ChosenProfile,
-  env: EnvironmentValues,
+  values: EnvironmentValues,
   sources: SessionSources,
 ): Promise<Session> {
-  const baseUrl = env.baseUrl ?? baseUrlOf(profile)
-  const email = env.email ?? emailOf(profile)
-  if (env.apiKey !== undefined) {
-    return { baseUrl, apiKey: env.apiKey, email, profile: profile.name, keyFrom: 'environment' }
+  const baseUrl = values.baseUrl ?? baseUrlOf(profile)
+  const email = values.email ?? emailOf(profile)
+  if (values.apiKey !== undefined) {
+    return { baseUrl, apiKey: values.apiKey, email, profile: profile.name, keyFrom: 'environment' }
   }
   const stored = await sources.secrets.read(profile.name, 'api-key')
   if (stored === undefined) throw createNoKeyError(profile.name)
   const savedBaseUrl = stored.baseUrl ?? profile.baseUrl
-  if (env.baseUrl !== undefined && !isSameOrigin(env.baseUrl, savedBaseUrl)) {
+  if (values.baseUrl !== undefined && !isSameOrigin(values.baseUrl, savedBaseUrl)) {
     throw new UsageError(
-      `REFCHECK_BASE_URL is ${env.baseUrl}, but the key of profile "${profile.name}" is for ${savedBaseUrl}`,
+      `REFCHECK_BASE_URL is ${values.baseUrl}, but the key of profile "${profile.name}" is for ${savedBaseUrl}`,
       { hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.' },
     )
   }

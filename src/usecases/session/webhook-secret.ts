@@ -52,8 +52,8 @@ export async function removeWebhookSecret(
   sources: SessionSources,
 ): Promise<{ profile: string; removed: boolean; left_in_keychain: boolean }> {
   const { name } = await requireProfileForSecret(sources)
-  const { removed, left } = await sources.secrets.remove(name, 'webhook-secret')
-  return { profile: name, removed: removed.length > 0, left_in_keychain: left.length > 0 }
+  const { removed, leftInKeychain } = await sources.secrets.remove(name, 'webhook-secret')
+  return { profile: name, removed: removed.length > 0, left_in_keychain: leftInKeychain.length > 0 }
 }
 
 async function requireProfileForSecret(sources: SessionSources): Promise<{ name: string }> {

@@ -45,6 +45,7 @@ const kinds: readonly FoundFile['kind'][] = [
   'backup',
 ]
 
+/** Kinds of files that a purge never deletes. */
 const userKinds: ReadonlySet<FoundFile['kind']> = new Set(['input', 'backup'])
 /** Kinds of files that are removed through their report folder, which checks its own safety. */
 const reportKinds: ReadonlySet<FoundFile['kind']> = new Set(['report', 'manifest'])
@@ -58,10 +59,10 @@ const overlapChars = 512
 
 /**
  * Finds files of this machine that contain data of the person: input files of batches, results files, exports and
- * reports.
+ * reports. `traces`: the data of the store by which the person is found in files.
  */
 export async function findFilesOfPerson(
-  { written, reportFolders }: Pick<Services, 'written' | 'reportFolders'>,
+  { writtenFiles, reportFolders }: Pick<Services, 'writtenFiles' | 'reportFolders'>,
   traces: PersonTraces,
   target: Exclude<ErasureTarget, { endedBefore: number }>,
 ): Promise<FoundFiles> {
@@ -95,11 +96,11 @@ export async function findFilesOfPerson(
     addFile(resultsFile, 'results')
     found.filesToRemember.push({ path: resultsFile, kind: 'results', batchId: id })
   }
-  for (const file of await written.list()) {
+  for (const file of await writtenFiles.list()) {
     if (file.kind === 'reports') {
       await addReports(file.path)
     } else if (!(await isFile(file.path))) {
-      await written.remove(file.path)
+      await writtenFiles.remove(file.path)
     } else if (
       file.batchId === undefined ? await containsWord(file.path, words) : batchIds.has(file.batchId)
     ) {
@@ -134,7 +135,12 @@ export async function findFilesOfPerson(
 
 /** Erases files; a call may be repeated. Returns the paths that could not be removed safely. */
 export async function eraseFiles(
-  { drafts, plans, written, reportFolders }: Pick<Services, 'drafts' | 'plans' | 'written' | 'reportFolders'>,
+  {
+    drafts,
+    plans,
+    writtenFiles,
+    reportFolders,
+  }: Pick<Services, 'drafts' | 'plans' | 'writtenFiles' | 'reportFolders'>,
   files: FilesToErase,
 ): Promise<string[]> {
   for (const id of files.drafts) await drafts.remove(id)
@@ -144,7 +150,7 @@ export async function eraseFiles(
   for (const path of files.files) {
     if (isReplaceable(path)) continue
     if (await isFile(path)) await rm(path, { force: true })
-    await written.remove(path)
+    await writtenFiles.remove(path)
   }
   for (const { folder, keys } of files.reports) {
     // An unusable folder must not prevent the removal of reports in the other folders.

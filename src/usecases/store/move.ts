@@ -55,6 +55,7 @@ export async function moveStore({
   requireSameTarget(oldStore.location, earlierMove, newAddress)
   const target = await newStore.moving()
   const move: Move = earlierMove ?? { id: random.uuid(), to: newAddress, isDone: false }
+  // The record of the move that has filled the new store, if an earlier run got that far.
   const arrival = await target.readArrival()
   let tables = arrival?.id === move.id ? arrival.tables : undefined
   if (earlierMove === undefined) await source.closeForMove(move)

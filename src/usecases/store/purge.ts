@@ -5,12 +5,20 @@ import type { ErasureTarget, PersonNames, PurgeResult } from '../../domain/store
 import type { Services } from '../services.ts'
 import { eraseFiles, findFilesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
-export const purgeServices = ['maintenance', 'ledger', 'drafts', 'plans', 'written', 'reportFolders'] as const
+export const purgeServices = [
+  'maintenance',
+  'ledger',
+  'drafts',
+  'plans',
+  'writtenFiles',
+  'reportFolders',
+] as const
 
 type PurgeServices = Pick<Services, (typeof purgeServices)[number]>
 
 export interface PurgeOptions {
   dryRun: boolean
+  /** Whether fingerprints of people are removed too; an old file would then order the person again. */
   completely: boolean
   /** Called if there is something to remove; throws if the user does not confirm. */
   confirm: (found: PurgedAll, people: readonly PersonNames[]) => Promise<void>
@@ -39,7 +47,7 @@ export async function purgeAll(
   target: ErasureTarget,
   { dryRun, completely, confirm, confirmFileDeletion }: PurgeOptions,
 ): Promise<PurgedAll> {
-  const { maintenance, ledger, drafts, plans, written } = services
+  const { maintenance, ledger, drafts, plans, writtenFiles } = services
   // Determined first, since the purge removes the link between a request and its person.
   const emails = await findEmails(ledger, target)
   const draftIds = await findDraftIds(drafts, target, emails)
@@ -64,8 +72,8 @@ export async function purgeAll(
   const deletableFiles = foundFiles.files.filter(({ isNeverDeleted }) => !isNeverDeleted)
   const shouldDelete = deletableFiles.length > 0 && (await confirmFileDeletion(deletableFiles))
   if (hasNothingToRemove && found.areStoreFilesClean && !completely && !shouldDelete) return found
-  if (!shouldDelete) for (const file of foundFiles.filesToRemember) await written.add(file)
-  for (const path of foundFiles.pathsToForget) await written.remove(path)
+  if (!shouldDelete) for (const file of foundFiles.filesToRemember) await writtenFiles.add(file)
+  for (const path of foundFiles.pathsToForget) await writtenFiles.remove(path)
   const filesToErase = {
     drafts: draftIds,
     plans: planCodes,

@@ -211,11 +211,11 @@ function toBase64(signature: string): string {
 }
 
 /** The finding about a receiver that has the right secret and verifies the wrong bytes. */
-export const rewritesJson =
+export const rewritesJsonFinding =
   'the same event with a space after : and , is accepted: it verifies JSON that it wrote again, as json.dumps of Python does, not the received bytes'
 
 /** The finding about a receiver that has the right secret and expects another encoding. */
-export const expectsBase64 =
+export const expectsBase64Finding =
   'the same event with its signature in base64 is accepted: it compares with a base64 digest, and the service sends lowercase hex'
 
 /** A body to send with its good signature, its name in a finding, and further options of its delivery. */
@@ -236,10 +236,10 @@ export const acceptingCases: readonly ReceiverCase[] = [
       const { status } = await test.accept(test.signedDelivery())
       if (status === null || status < 400 || status >= 500) return
       const reply = await test.post(test.signedDelivery(addSpaces(test.event())))
-      if (isAccepted(reply)) test.report('must', rewritesJson)
+      if (isAccepted(reply)) test.report('must', rewritesJsonFinding)
       const body = test.event()
       const encoded = await test.post(test.signedDelivery(body, { signatures: [toBase64(test.sign(body))] }))
-      if (isAccepted(encoded)) test.report('must', expectsBase64)
+      if (isAccepted(encoded)) test.report('must', expectsBase64Finding)
     },
   },
   {

@@ -29,9 +29,9 @@ import {
   type ReceiverCase,
   type SentEvents,
   acceptingCases,
-  expectsBase64,
+  expectsBase64Finding,
   refusingCases,
-  rewritesJson,
+  rewritesJsonFinding,
 } from './receiver-cases.ts'
 import { lastCases, storedCases } from './stored-cases.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'
@@ -357,8 +357,8 @@ function findFailure(
 ): IncompleteError | undefined {
   if (passed) return undefined
   const status = goodEventReport.answers[0]?.status ?? null
-  const rewrites = goodEventReport.findings.some(({ text }) => text === rewritesJson)
-  const isBase64 = goodEventReport.findings.some(({ text }) => text === expectsBase64)
+  const rewrites = goodEventReport.findings.some(({ text }) => text === rewritesJsonFinding)
+  const isBase64 = goodEventReport.findings.some(({ text }) => text === expectsBase64Finding)
   const hint = isBase64
     ? 'It expects the signature in base64. Compare X-Service-Signature with the lowercase hex digest: digest("hex") in Node, hexdigest() in Python.'
     : !isAccepting && !rewrites && status !== null && status >= 400 && status < 500
@@ -374,11 +374,7 @@ function findFailure(
 }
 
 /** Chooses the cases to run. The good event always runs, since the other cases cannot be judged without it. */
-function chooseCases(only: readonly string[]): {
-  reportsFirst: boolean
-  otherCases: ReceiverCase[]
-  checksTime: boolean
-} {
+function chooseCases(only: readonly string[]): ChosenCases {
   const selectableCases = [...allCases, lateCase]
   const unknownName = only.find((name) => !selectableCases.some(({ id }) => matchesName(id, name)))
   if (unknownName !== undefined) {

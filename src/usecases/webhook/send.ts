@@ -25,9 +25,9 @@ interface SendOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
   errorReason?: string | undefined
   /** Number of times that the event is sent. */
   times: number
-  /** Sends COMPLETED, PARTIAL and IN_PROGRESS of one request, in this order. */
+  /** Whether COMPLETED, PARTIAL and IN_PROGRESS of one request are sent, in this order. */
   outOfOrder: boolean
-  /** Sends a signature of the right form that was made with another secret. */
+  /** Whether the signature, in the right form, is made with another secret. */
   badSignature: boolean
 }
 
@@ -39,8 +39,8 @@ const outOfOrderStatuses = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
 const defaultReason = 'The request could not be processed.'
 
 /**
- * Sends made-up events to a receiver, one after another and without retries. The result is a failure if the receiver refuses
- * an event or accepts a bad signature. Stops if no server responds.
+ * Sends made-up events to a receiver, one after another and without retries. The result is a failure if the receiver
+ * refuses an event or accepts a bad signature. Stops if no server responds.
  */
 export async function sendEvents(options: SendOptions): Promise<SendingResult> {
   const { url, secret, badSignature, random } = options

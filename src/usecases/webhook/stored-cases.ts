@@ -29,14 +29,14 @@ export const storedCases: readonly ReceiverCase[] = [
     rule: rules.atLeastOnce,
     needs: 'stored',
     async run(test) {
-      const [inTurn, atOnce] = [test.signedDelivery(), test.signedDelivery()]
-      for (const what of ['the first time', 'the second time', 'the third time'])
-        await test.accept(inTurn, what)
-      await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnce)))
-      const { listed } = await waitUntilStored(test, [inTurn, atOnce].map(eventKeyOf))
+      const [inTurnDelivery, atOnceDelivery] = [test.signedDelivery(), test.signedDelivery()]
+      for (const label of ['the first time', 'the second time', 'the third time'])
+        await test.accept(inTurnDelivery, label)
+      await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnceDelivery)))
+      const { listed } = await waitUntilStored(test, [inTurnDelivery, atOnceDelivery].map(eventKeyOf))
       for (const [delivery, deliveredText] of [
-        [inTurn, 'delivered 3 times in turn'],
-        [atOnce, 'delivered 4 times at once'],
+        [inTurnDelivery, 'delivered 3 times in turn'],
+        [atOnceDelivery, 'delivered 4 times at once'],
       ] as const) {
         const times = listed.filter((pair) => pair === eventKeyOf(delivery)).length
         if (times > 1) test.report('must', `an event ${deliveredText} is stored ${times} times`)
@@ -116,6 +116,7 @@ export const storedCases: readonly ReceiverCase[] = [
 const lostEventsText = (accepted: readonly unknown[]): string =>
   `${formatCount(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
 
+/** The receiver's stored events, each as the pair (request_id, status) that `toEventKey` returns as text. */
 interface StoredPairs {
   /** All listed pairs in the order stored, repeated ones included. */
   listed: string[]
@@ -310,7 +311,7 @@ export const lastCases: readonly ReceiverCase[] = [
     title: 'bodies with a good signature that are no event',
     rule: rules.acknowledge,
     async run(test) {
-      for (const [what, body] of [
+      for (const [label, body] of [
         ['nothing', ''],
         ['not JSON', 'hello'],
         ['JSON null', 'null'],
@@ -318,7 +319,7 @@ export const lastCases: readonly ReceiverCase[] = [
         ['an empty object', '{}'],
         ['numbers for strings', '{"event":1,"request_id":2,"status":3}'],
       ] as const) {
-        await test.survive(test.signedDelivery(body), what)
+        await test.survive(test.signedDelivery(body), label)
       }
     },
   },

@@ -39,11 +39,11 @@ export async function verifyLog(
 ): Promise<LogResult> {
   const key = signingKey(secret)
   const deliveries: DeliveryResult[] = []
-  let failed = 0
+  let failedCount = 0
   for (const { position, delivery, fault = 'there is nothing to verify' } of log) {
     const result = delivery === undefined ? invalidResult(fault, shapeHint) : verifyWith(delivery, key)
-    failed += Number(!result.valid)
-    const shouldDiagnose = !result.valid && delivery !== undefined && failed <= maxDiagnoses
+    failedCount += Number(!result.valid)
+    const shouldDiagnose = !result.valid && delivery !== undefined && failedCount <= maxDiagnoses
     const diagnosis = shouldDiagnose ? diagnose(delivery, secret, await readOtherSecrets()) : undefined
     deliveries.push({ place: position, ...result, diagnosis })
   }
@@ -54,6 +54,6 @@ export async function verifyLog(
   }
   return {
     deliveries,
-    failure: failed === 0 ? undefined : createInvalidDeliveriesError(failed, deliveries.length),
+    failure: failedCount === 0 ? undefined : createInvalidDeliveriesError(failedCount, deliveries.length),
   }
 }

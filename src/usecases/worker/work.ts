@@ -41,8 +41,8 @@ export interface WorkOptions {
 }
 
 const noPurgeCounts: PurgeCounts = { rows: 0, events: 0, drafts: 0 }
-const pollEveryMs = 2_000
-const purgeEveryMs = 24 * 60 * 60 * 1000
+const pollIntervalMs = 2_000
+const purgeIntervalMs = 24 * 60 * 60 * 1000
 /** Pause after a batch whose run failed before it began. */
 const retryPauseMs = 60_000
 
@@ -56,11 +56,15 @@ export function runWorker(services: WorkOptions): Promise<void> {
 
 class Worker {
   readonly #services: WorkOptions
+  /** The runs of batches and the reads of requests that have not ended, by the name of the profile. */
   readonly #runningSends = new Map<string, Promise<void>>()
   readonly #runningReads = new Map<string, Promise<void>>()
+  /** The times of the last run and of the first possible next run, by the id of the batch. */
   readonly #lastRunAt = new Map<string, number>()
   readonly #retryAt = new Map<string, number>()
+  /** The monotonic time of the last read of requests, by the name of the profile. */
   readonly #readAt = new Map<string, number>()
+  /** Ids of batches that were reported because no profile can send them. */
   readonly #unassigned = new Set<string>()
   readonly #arrivals: WakeableSleep
   #purgedAt: number | undefined
@@ -99,7 +103,7 @@ class Worker {
   }
 
   async #pause(): Promise<void> {
-    await this.#arrivals.sleep(pollEveryMs, this.#services.signal).catch(() => undefined)
+    await this.#arrivals.sleep(pollIntervalMs, this.#services.signal).catch(() => undefined)
   }
 
   /** Starts queued batches. A store that cannot be read is read again at the next poll. */
@@ -114,7 +118,7 @@ class Worker {
 
   async #purgeExpired(): Promise<void> {
     const { clock, purgeExpired, onEvent } = this.#services
-    if (this.#purgedAt !== undefined && clock.monotonic() - this.#purgedAt < purgeEveryMs) return
+    if (this.#purgedAt !== undefined && clock.monotonic() - this.#purgedAt < purgeIntervalMs) return
     this.#purgedAt = clock.monotonic()
     try {
       const { rows, events, drafts } = (await purgeExpired()) ?? noPurgeCounts
@@ -191,5 +195,8 @@ class Worker {
   }
 }
 
-/** An unexpected error in the work of one profile must not end that of the others. */
+/**
+ * Returns the code of an error for an event. Unexpected errors are reported as `internal` and not thrown: they must not
+ * end the work of the other profiles.
+ */
 const codeOf = (error: unknown): ErrorCode => (error instanceof RefcheckError ? error.code : 'internal')

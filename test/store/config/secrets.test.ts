@@ -118,9 +118,12 @@ describe('in a file', () => {
     await secrets.save('work', 'api-key', key, { baseUrl })
     await secrets.save('work', 'webhook-secret', 'hush')
     await secrets.save('home', 'api-key', newKey, { baseUrl })
-    expect(await secrets.remove('work', 'webhook-secret')).toEqual({ removed: ['webhook-secret'], left: [] })
-    expect(await secrets.remove('work')).toEqual({ removed: ['api-key'], left: [] })
-    expect(await secrets.remove('work')).toEqual({ removed: [], left: [] })
+    expect(await secrets.remove('work', 'webhook-secret')).toEqual({
+      removed: ['webhook-secret'],
+      leftInKeychain: [],
+    })
+    expect(await secrets.remove('work')).toEqual({ removed: ['api-key'], leftInKeychain: [] })
+    expect(await secrets.remove('work')).toEqual({ removed: [], leftInKeychain: [] })
     expect(JSON.parse(readCredentials())).toEqual({
       secrets: { home: { 'api-key': { value: newKey, base_url: baseUrl } } },
     })
@@ -228,7 +231,7 @@ describe('in a keychain', () => {
     const keychain = new MemoryKeychain()
     const secrets = openWithKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
-    expect(await secrets.remove('work')).toEqual({ removed: ['api-key'], left: [] })
+    expect(await secrets.remove('work')).toEqual({ removed: ['api-key'], leftInKeychain: [] })
     expect(keychain.entries.size).toBe(0)
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
   })
@@ -281,7 +284,7 @@ describe('in a keychain', () => {
     })
     expect(await secrets.remove('work')).toEqual({
       removed: ['api-key', 'webhook-secret'],
-      left: ['api-key', 'webhook-secret'],
+      leftInKeychain: ['api-key', 'webhook-secret'],
     })
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
   })
@@ -326,7 +329,7 @@ test('an entry without a value is read as no secret, and a secret that the keych
   writeFileSync(join(config, 'credentials.json'), '{"secrets":{"work":{"api-key":{}}}}', { mode: 0o600 })
   expect(await openTestSecrets().read('work', 'api-key')).toBeUndefined()
   expect(await openTestSecrets().storage('work', 'api-key')).toBeUndefined()
-  expect(await openTestSecrets().remove('home')).toEqual({ removed: [], left: [] })
+  expect(await openTestSecrets().remove('home')).toEqual({ removed: [], leftInKeychain: [] })
   const keychain = new MemoryKeychain()
   await openWithKeychain(keychain).save('work', 'api-key', key, { baseUrl })
   keychain.isLocked = true
@@ -334,5 +337,8 @@ test('an entry without a value is read as no secret, and a secret that the keych
   expect(messages).toEqual(['The old API key of profile "work" could not be removed from the keychain.'])
   keychain.isLocked = false
   await openWithKeychain(keychain).save('work', 'api-key', key, { baseUrl })
-  expect(await openTestSecrets().remove('work')).toEqual({ removed: ['api-key'], left: ['api-key'] })
+  expect(await openTestSecrets().remove('work')).toEqual({
+    removed: ['api-key'],
+    leftInKeychain: ['api-key'],
+  })
 })

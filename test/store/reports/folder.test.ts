@@ -125,7 +125,7 @@ test('a file with the same bytes is accepted as the report, and one with other b
   mkdirSync(path)
   writeFileSync(join(path, 'a.pdf'), '%PDF-a%%EOF')
   const folder = await openFolder()
-  expect(await storeFile(folder, 'a.pdf')).toMatchObject({ outcome: 'there', record: { file: 'a.pdf' } })
+  expect(await storeFile(folder, 'a.pdf')).toMatchObject({ outcome: 'identical', record: { file: 'a.pdf' } })
   expect(await storeFile(folder, 'a.pdf', '%PDF-b%%EOF')).toEqual({
     outcome: 'refused',
     why: 'another file is there',

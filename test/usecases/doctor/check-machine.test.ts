@@ -5,7 +5,7 @@ import { InterruptedError, IoError, UnavailableError } from '../../../src/errors
 
 const createPassingCheck = (name: string, after: string[] = []): Check => ({
   name,
-  after,
+  dependsOn: after,
   check: async () => ({ message: 'well' }),
 })
 const createFailingCheck = (name: string, error: Error): Check => ({

@@ -41,7 +41,7 @@ test('an interview asks each question, refuses invalid answers, shows a review a
     confirmAll,
   ]
   const body = await runInterview(plainSchema, createEmptyDraft(plainSchema), answers, {
-    show: (rows) => (shown.push(rows), 1),
+    showPage: (rows) => (shown.push(rows), 1),
   })
   expect(body).toEqual({ package_id: 7, recipient: recipientOf() })
   expect(shown.map((rows) => rows.map(({ label, value }) => `${label}: ${value ?? ''}`))).toEqual([
@@ -213,7 +213,7 @@ describe('the review', () => {
         { ask: 'Phone (required)', initial: '+61400000000', type: undefined },
         confirmAll,
       ],
-      { show: ([first]) => (shown.push(first?.value), 1) },
+      { showPage: ([first]) => (shown.push(first?.value), 1) },
     )
     expect(body.recipient).toEqual(recipientOf({ first_name: 'Anna' }))
     expect(shown).toEqual(['Ann', 'Anna', 'Anna'])

@@ -41,7 +41,7 @@ describe('a clock that jumps', () => {
       let startedAt = clock.monotonic()
       await processGovernor.claim('create')
       expect(clock.monotonic() - startedAt).toBeGreaterThan(60_000)
-      await processGovernor.throttled(1800)
+      await processGovernor.recordThrottle(1800)
       startedAt = clock.monotonic()
       clock.jump(day)
       await processGovernor.claim('create')
@@ -55,7 +55,7 @@ describe('a clock that jumps', () => {
       clock.jump(-day)
       await processGovernor.claim('create')
       expect(clock.monotonic()).toBeLessThan(62_000)
-      await processGovernor.throttled(30)
+      await processGovernor.recordThrottle(30)
       clock.jump(-day)
       const startedAt = clock.monotonic()
       await (await process()).claim('create')
@@ -65,7 +65,7 @@ describe('a clock that jumps', () => {
   test('back and forth while another process waits: the process waits once', async () =>
     runOnOneStore(async (process, clock) => {
       const [one, other] = [await process(), await process()]
-      await one.throttled(100)
+      await one.recordThrottle(100)
       clock.jump(-day)
       await other.claim('poll')
       clock.jump(day)
@@ -78,7 +78,7 @@ describe('a clock that jumps', () => {
 describe('what one process received applies to the others', () => {
   test('at once, and after it has ended', async () =>
     runOnOneStore(async (process, clock) => {
-      await (await process()).throttled(42)
+      await (await process()).recordThrottle(42)
       const next = await process()
       expect((await next.status()).notBefore - clock.now()).toBe(42_000)
       await next.claim('poll')
@@ -88,7 +88,7 @@ describe('what one process received applies to the others', () => {
   test('a wait that exceeds the budget is refused, and no call is counted', async () =>
     runOnOneStore(async (process) => {
       const processGovernor = await process()
-      await processGovernor.throttled(42)
+      await processGovernor.recordThrottle(42)
       await expect(processGovernor.claim('create', { budgetMs: 41_000 })).rejects.toMatchObject({
         code: 'throttled',
         retryAfter: 42,
@@ -137,7 +137,7 @@ test.each(table)('Retry-After %j leads to a wait of %i s each time', async (head
     const processGovernor = await process()
     for (let refusal = 0; refusal < 5; refusal += 1) {
       const parsed = parseRetryAfter(header)
-      await processGovernor.throttled(parsed.seconds, parsed.isStated)
+      await processGovernor.recordThrottle(parsed.seconds, parsed.isStated)
       await processGovernor.claim('create')
     }
     expect(clock.monotonic()).toBeGreaterThanOrEqual(5 * seconds * 1000)

@@ -55,7 +55,7 @@ export async function simulateHour({
       if (answer.status === 429) {
         const seconds = Number(answer.headers.get('Retry-After'))
         tally.refusedWindowEnds.push(clock.now() + seconds * 1000)
-        await governor.throttled(seconds)
+        await governor.recordThrottle(seconds)
       } else {
         tally.answered += 1
       }

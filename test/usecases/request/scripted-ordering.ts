@@ -28,7 +28,7 @@ const unlimited: Governor = {
   claim: () => Promise.resolve(),
   claimForCreate: () => ({ account: 'one', decide: () => ({ state: {}, waitMs: 0 }) }),
   count: () => Promise.resolve(),
-  throttled: () => Promise.resolve(),
+  recordThrottle: () => Promise.resolve(),
   status: () => Promise.resolve({ windows: [], notBefore: 0 }),
   secondsFor: () => 0,
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { connectApi } from '../../../src/api/api.ts'
 import type { User } from '../../../src/contract/user.ts'
-import type { Connect } from '../../../src/usecases/session/login.ts'
+import type { ConnectAs } from '../../../src/usecases/session/login.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
@@ -114,7 +114,7 @@ export class UserService implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  readonly connect: Connect = ({ baseUrl, apiKey, email }) =>
+  readonly connect: ConnectAs = ({ baseUrl, apiKey, email }) =>
     connectApi({
       http: this.#http,
       clock,

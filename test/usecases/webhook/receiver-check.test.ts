@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
 import { UnavailableError } from '../../../src/errors/kinds.ts'
-import { expectsBase64, rewritesJson } from '../../../src/usecases/webhook/receiver-cases.ts'
+import { expectsBase64Finding, rewritesJsonFinding } from '../../../src/usecases/webhook/receiver-cases.ts'
 import { checkReceiver, type ReceiverCheckOptions } from '../../../src/usecases/webhook/receiver-check.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { handlerWithComparison, handler, type Steps } from './receivers/handler.ts'
@@ -62,7 +62,7 @@ test.each(plantedFaults)(
 test('a receiver that verifies the output of Python’s json.dumps gets the finding that it rewrites the JSON, and not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
   const { report, failure } = await runCheck((await planted?.start()) ?? '')
-  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewritesJson)
+  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewritesJsonFinding)
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\./)
 })
 
@@ -198,7 +198,7 @@ test('a receiver that expects base64 gets the hint about base64, and not that it
     isSignatureValid: (body, signature) => signature === Buffer.from(hmac(body), 'hex').toString('base64'),
   })
   const { report, failure } = await runCheck(await start())
-  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(expectsBase64)
+  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(expectsBase64Finding)
   expect(failure?.hint).toMatch(/^It expects the signature in base64\./)
 })
 
