@@ -7,6 +7,7 @@ import { batchFileWords, formWords, ownWords } from './words.ts'
 
 /** Maximum number of items of a list; longer lists are cut. */
 const maxItems = 200
+/** Maximum depth of nested values; a deeper value becomes null. */
 const maxDepth = 30
 
 /** Fields that hold a signed URL, which opens a report without a key. */
@@ -20,7 +21,7 @@ interface RedactOptions {
   showsPersonalData: boolean
   /** Removes keys, secrets and tokens from a text. */
   redact: Redact
-  /** Other documents whose names may occur in the texts of this document. */
+  /** Other documents. The names of their people are masked in the texts of this document too. */
   others?: readonly unknown[] | undefined
   /** The packages of the account, whose names of checks and providers are shown. */
   packages?: unknown
@@ -145,10 +146,13 @@ const cutTextEnding = /… \(cut: \d+ characters\)$/
 /** Words of refcheck's sentences that are followed by an unquoted part of a file. */
 const unquotedFilePart =
   /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
-/** Ids and times have as many digits as a phone, so they are excluded from the masks. Earlier years may be of births. */
+/**
+ * Ids and times have as many digits as a phone, so they are excluded from the masks. Dates before 2020 are not
+ * excluded, because they may be dates of birth.
+ */
 const idOrTime =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|20[2-9]\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d:\d\d)?)?(?!\d)/gi
-/** Times and years of a file name that cannot be of a birth. */
+/** Times and years in a file name that cannot be of a birth, because they are from 2020 on. */
 const timeInPath =
   /(?<!\d)20[2-9]\d(?:[-.]?[01]\d(?:[-.]?[0-3]\d(?:[T_ -]?[0-2]\d[:.-]?[0-5]\d(?:[:.-]?[0-5]\d)?)?)?)?(?!\d)/g
 /** Digits of a file name, with the characters that separate the groups of a phone or the parts of a date. */
@@ -331,7 +335,7 @@ function changeAround(pattern: RegExp, text: string, change: (rest: string) => s
  */
 const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
-/** A problem that refcheck finds with the schema of a package: it has no values of the order. */
+/** A problem that refcheck finds by the schema of a package. Its text contains no values of the order. */
 const missingField = /^has no "[a-z][a-z_]{0,60}", which the check "[a-z][a-z_]{0,60}" requires$/
 /** A UUID with few letters may consist of a phone and of dates. */
 const uuid = /(?=(?:[\d-]{0,34}[a-f]){2})[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
@@ -511,7 +515,7 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
   return isPersonal && value !== null ? withheldText : value
 }
 
-/** Returns the key by which the value of a key is masked: keys of the same name have different contents. */
+/** Returns the key by which a value is masked: it differs from `name` where the same name has another content. */
 function keyForMask(name: string, parent: object, parentKey: string): string {
   if (parentKey === 'by_type') return 'statuses'
   if (name === 'message' && isServiceError(parent)) return 'reason'
@@ -532,7 +536,7 @@ interface DeclaredShape {
 
 /**
  * Returns a document without the keys that its schema does not declare: the service may add fields of any name and
- * content. An object without declared keys, whose keys are values, keeps them.
+ * content. If the schema of an object declares no keys, all keys are kept: they are values, such as package ids.
  */
 export function keepDeclared(document: unknown, schema: DeclaredShape): unknown {
   if (typeof document !== 'object' || document === null) return document

@@ -411,7 +411,10 @@ export function suggestColumn(header: string, names: readonly string[]): string 
   return findNearestWord(header.trim(), names)
 }
 
-/** Returns a header without a word for the person, and without its plural: "Candidate Email(s)", "Person : Email". */
+/**
+ * Returns the spellings of a header that are compared: each with and without a word for the person at the start, and
+ * with and without a plural ending.
+ */
 function headerForms(letters: string): string[] {
   const withoutPerson = letters.replace(
     /^(?:candidate|person|people|applicant|employee|recipient|contact|worker)s?(?=.)/,

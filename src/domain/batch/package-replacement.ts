@@ -19,8 +19,8 @@ interface SchemaChange {
 }
 
 /**
- * Returns the package that probably replaces another one: ACTIVE, with a greater id, and with "same name, or same
- * checks and survey".
+ * Returns the package that probably replaces another one: it is ACTIVE, has a greater id, and has the same name, or
+ * else the same checks and survey.
  */
 export function likelySuccessor(replaced: Package, packages: readonly Package[]): Package | undefined {
   const newer = packages
@@ -111,7 +111,7 @@ export function bodyForPackage(
   return problems === undefined ? { body: new TextEncoder().encode(JSON.stringify(order)) } : { problems }
 }
 
-const maxNamed = 3
+const maxNamedRows = 3
 
 /** A row that is invalid for the other package, and its problems. */
 export interface InvalidRow {
@@ -163,6 +163,6 @@ const problemText = ({ column, path, problem, flagProblem = problem }: Problem):
 
 function rowsText(rows: readonly number[]): string {
   if (rows.length === 1) return `row ${rows[0]}`
-  const restText = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
-  return `rows ${rows.slice(0, maxNamed).join(', ')}${restText}`
+  const restText = rows.length > maxNamedRows ? ` and ${rows.length - maxNamedRows} more` : ''
+  return `rows ${rows.slice(0, maxNamedRows).join(', ')}${restText}`
 }

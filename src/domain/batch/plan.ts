@@ -80,7 +80,7 @@ export function createPlan(
     /** The first people who would be ordered. */
     people,
     check,
-    /** The number of seconds for which the orders take calls of the quota, including its earlier use. */
+    /** How many seconds it takes to send all orders within the quota, of which earlier calls have used a part. */
     seconds,
     /** When the last order would be sent; wall time in milliseconds. */
     endsAt: now + seconds * 1000,

@@ -410,7 +410,7 @@ export function insertNested(
   value: FieldValue,
 ): FieldValue | undefined {
   if (isList) {
-    // The numbers determine the order. Empty cells leave no gap.
+    // `readingOrder` has sorted the columns by these numbers, so the value is appended. Empty cells leave no gap.
     if (!/^\d{1,4}$/.test(first) || rest.length > 0) return undefined
     const items = container ?? []
     return Array.isArray(items) ? [...items, value] : undefined

@@ -64,7 +64,7 @@ interface NextStep {
 }
 
 interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
-  /** A random number in [0, 1). */
+  /** A random number in [0, 1), for the delay after an order that was not sent (`backoffMs`). */
   fraction: number
 }
 
@@ -240,7 +240,7 @@ export interface RunLimits {
   waitBudgetMs: number
   /** Whether the run sends a single order, and ends with its first response. */
   isSingle?: boolean | undefined
-  /** The outcome of a row was unknown before this run, so nothing is sent until a health check succeeds. */
+  /** Whether a row had an unknown outcome before this run: then nothing is sent until a health check succeeds. */
   afterUnknown?: boolean | undefined
 }
 
@@ -389,7 +389,7 @@ export type BatchEvent =
   | { name: 'duplicates-too-late'; batchId: string }
   /** --allow-similar or --shared was given for a file that is a batch already. */
   | { name: 'similar-too-late'; batchId: string; held: number }
-  /** Another user continues the batch: its next orders count for the organisation of that user. */
+  /** Another user, `now`, continues the batch: its next orders count for the organisation of that user. */
   | { name: 'other-user'; startedAs: string; now: string }
   | { name: 'reconciled'; found: Reconciliation }
   /** The file of people has changed, so no results file is written. */

@@ -356,8 +356,8 @@ export interface ConflictCounts {
     /** The number of held rows that would repeat an order of the last 7 days. They are not part of `count`. */
     orderedAgain: number
     /**
-     * The number of rows whose order another row of the batch has or repeats, so that the person is counted once:
-     * `ordered` of those in `count`, and `all` of them.
+     * The number of rows whose order another row of the batch has or repeats. It is subtracted where people are
+     * counted. `all` counts all such rows, and `ordered` only those that are in `count`.
      */
     repeatCounts: { ordered: number; all: number }
     /** The number of people, also of those in `orderedAgain`, whose request is finished, as it was last read. */
@@ -382,7 +382,7 @@ export interface FailedPerson {
   rowText: string
   packageId: number | undefined
   recipient: Recipient | undefined
-  /** Whether the person has another order of the package, which did not end without a result as well. */
+  /** Whether the person has another order of the package, which has a result or is in progress. */
   isOrderedAgain: boolean
 }
 

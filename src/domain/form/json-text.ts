@@ -96,34 +96,34 @@ class Scanner {
     switch (this.#expected) {
       case 'name':
       case 'name or }':
-        if (character === '}' && this.#expected === 'name or }') return this.#close()
+        if (character === '}' && this.#expected === 'name or }') return this.#closeBracket()
         if (character !== '"') throw this.#unexpected('a name in double quotes')
-        return this.#name()
+        return this.#scanName()
       case 'colon':
         if (character !== ':') throw this.#unexpected('a colon after the name')
         this.#offset += 1
         this.#expected = 'value'
         return
       case 'comma or end':
-        return this.#afterValue(character)
+        return this.#scanAfterValue(character)
       case 'value or ]':
-        if (character === ']') return this.#close()
-        return this.#value(character)
+        if (character === ']') return this.#closeBracket()
+        return this.#scanValue(character)
       case 'value':
-        return this.#value(character)
+        return this.#scanValue(character)
     }
   }
 
-  #afterValue(character: string): void {
+  #scanAfterValue(character: string): void {
     if (this.#openBrackets.length === 0) throw this.#unexpected('nothing more')
     const names = this.#openBrackets.at(-1)
-    if (character === (names === undefined ? ']' : '}')) return this.#close()
+    if (character === (names === undefined ? ']' : '}')) return this.#closeBracket()
     if (character !== ',') throw this.#unexpected(names === undefined ? 'a comma or ]' : 'a comma or }')
     this.#offset += 1
     this.#expected = names === undefined ? 'value' : 'name'
   }
 
-  #value(character: string): void {
+  #scanValue(character: string): void {
     if (character === '{' || character === '[') {
       if (this.#openBrackets.length === maxNesting) {
         throw new Fault(`is nested deeper than ${maxNesting} levels`, this.#offset)
@@ -133,20 +133,20 @@ class Scanner {
       this.#expected = character === '{' ? 'name or }' : 'value or ]'
       return
     }
-    if (character === '"') this.#string()
-    else if (this.#match(literal) === '') this.#number()
+    if (character === '"') this.#scanString()
+    else if (this.#match(literal) === '') this.#scanNumber()
     this.#expected = 'comma or end'
   }
 
-  #close(): void {
+  #closeBracket(): void {
     this.#openBrackets.pop()
     this.#offset += 1
     this.#expected = 'comma or end'
   }
 
-  #name(): void {
+  #scanName(): void {
     const start = this.#offset
-    const name = JSON.parse(this.#string()) as string
+    const name = JSON.parse(this.#scanString()) as string
     const names = this.#openBrackets.at(-1)
     const first = names?.get(name)
     if (first !== undefined) {
@@ -158,7 +158,7 @@ class Scanner {
   }
 
   /** Moves past a string and returns its source. */
-  #string(): string {
+  #scanString(): string {
     const start = this.#offset
     for (let offset = start + 1; offset < this.#text.length; offset += 1) {
       const character = this.#text.charAt(offset)
@@ -179,7 +179,7 @@ class Scanner {
     throw new Fault('has a backslash that JSON does not allow', offset - 1)
   }
 
-  #number(): void {
+  #scanNumber(): void {
     const start = this.#offset
     const source = this.#match(number)
     if (source === '') throw this.#unexpected('a value')

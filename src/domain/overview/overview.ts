@@ -94,8 +94,8 @@ export function createOverview(input: OverviewInput, now: number) {
     reports: newestReports(completed, files),
     completed: completed.length,
     /**
-     * The number of completed requests without a report in the default folder, except those of which a sync has found
-     * that no report comes; null if no folder is set.
+     * The number of completed requests without a report in the default folder, except those for which a sync found no
+     * report; null if no folder is set.
      */
     new_reports:
       files === undefined

@@ -14,7 +14,7 @@ export type PersonRow = ReturnType<typeof personRow>
 
 /**
  * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlierOrder`: the accepted
- * order that the row repeats; the person has its status, although this row was not ordered.
+ * order that the row repeats; the list shows the status of that order, although this row was not ordered.
  */
 export function personRow(
   row: AttentionRow & {
@@ -78,7 +78,7 @@ export function repeatedOrderKey(
 
 export const rowKey = ({ batchId, row }: Pick<Match, 'batchId' | 'row'>): string => `${batchId} ${row}`
 
-/** Removes duplicates of a row or request that another of these rows is or has, because that row is counted. */
+/** Removes the rows that repeat a row or a request of this list, so that each is counted once. */
 export function removeDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   const isDuplicate = ({ status, is_repeat: isRepeat }: PersonRow): boolean =>
     isRepeat || status === 'duplicate'

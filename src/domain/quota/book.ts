@@ -2,25 +2,30 @@ import type { QuotaWindow } from './windows.ts'
 
 /**
  * The calls of one API key in the windows of its quota. All functions are pure: they take the book and the time, and
- * return the result. It is not documented where a window starts: on the clock, with the key, or with the first call
- * after the previous window. The following rule is right in all cases. In any period of a window's length, the number
- * of calls is at most the limit of the window. Every window is such a period, so no window is exceeded. The cost is
- * small, because the limit of an hour is far below sixty times the limit of a minute. Calls are counted by hundredths
- * of a window, and each may arrive late, which together costs less than 3%. A 429 means that others use the key too,
- * or that this store has not counted some calls. Its Retry-After is the end of the exceeded window. No call is made
- * before that end. Earlier calls no longer count in that window, because its next period begins at that end. The
- * exceeded window is found from the wait (more than a minute means the hour), or else from its last known end and
- * from which window is fuller. For an hour after a 429 calls are spaced evenly instead of sent in a burst. So if
- * others have exceeded the window again, one call gets the 429 and not one call of each process. Polls (reads in
- * loops) get the rest of the quota. All processes together may make a burst of a fifth of the longest window, and
- * then three quarters of its rate, so that they do not use up an hour in twenty minutes. In each window they leave a
- * twentieth free for commands of users, and half while creates are made. No poll is made while a create waits.
+ * return the result.
+ *
+ * Where a window starts is not documented: on the clock, with the key, or with the first call after the previous
+ * window. The following rule is right in all cases. In any period of a window's length, the number of calls is at most
+ * the limit of the window. Every window is such a period, so no window is exceeded. The cost is small, because the
+ * limit of an hour is far below sixty times the limit of a minute. Calls are counted by hundredths of a window, and
+ * each may arrive late, which together costs less than 3%.
+ *
+ * A 429 means that others use the key too, or that this store has not counted some calls. Its Retry-After is the end of
+ * the exceeded window. No call is made before that end. Earlier calls no longer count in that window, because its next
+ * period begins at that end. The exceeded window is found from the wait (more than a minute means the hour), or else
+ * from its last known end and from which window is fuller. For an hour after a 429 calls are spaced evenly instead of
+ * sent in a burst. So if others have exceeded the window again, one call gets the 429 and not one call of each process.
+ *
+ * Polls (reads in loops) get the rest of the quota. All processes together may make a burst of a fifth of the longest
+ * window, and then three quarters of its rate, so that they do not use up an hour in twenty minutes. In each window
+ * they leave a twentieth free for commands of users, and half while creates are made. No poll is made while a create
+ * waits.
  */
 export interface QuotaBook {
   windows: WindowBook[]
   /** The end of the last Retry-After: no call is made before that time. */
   notBefore: number
-  /** The time of that 429; 0 if there was none. */
+  /** The time of the last 429; 0 if there was none. */
   learntAt: number
   /** Until this time a create waits for quota, and no poll may go first. */
   createWaitsUntil: number
@@ -34,9 +39,9 @@ export interface QuotaBook {
 }
 
 interface WindowBook extends QuotaWindow {
-  /** The number of calls in each hundredth of the window. */
+  /** The number of calls in each hundredth of the window. `part` counts the hundredths since the epoch. */
   parts: [part: number, calls: number][]
-  /** The end of the window according to a 429, which determines its phase. */
+  /** The end of the window according to a 429, and the time of that 429; null if there was none. */
   end: number | null
   learntAt: number | null
 }

@@ -6,11 +6,11 @@ const maxNamed = 5
 
 /** Returns the message for a text with which several ids start, and a hint with these ids. */
 export function ambiguousStart(
-  what: 'request' | 'batch',
+  kind: 'request' | 'batch',
   start: string,
-  candidates: readonly (readonly [id: string, about: string])[],
+  candidates: readonly (readonly [id: string, description: string])[],
 ): [message: string, options: { hint: string }] {
-  const many = what === 'request' ? 'requests' : 'batches'
+  const many = kind === 'request' ? 'requests' : 'batches'
   return [
     `${candidates.length} ${many} of this store start with "${start}"`,
     { hint: ['Give more of the id:', ...candidateLines(candidates)].join('\n') },
@@ -23,17 +23,19 @@ export function ambiguousStart(
  */
 export function ambiguousPerson(
   text: string,
-  orders: readonly { about: string; command: string }[],
+  orders: readonly { description: string; command: string }[],
 ): [message: string, options: { hint: string; isUserChoice: true }] {
   const message = `${orders.length} orders of this store are for "${redactArgument(text)}"`
-  const named = orders.slice(0, maxNamed).flatMap(({ about, command }) => [`  ${about}`, `    ${command}`])
+  const named = orders
+    .slice(0, maxNamed)
+    .flatMap(({ description, command }) => [`  ${description}`, `    ${command}`])
   const more = orders.length - maxNamed
   const hint = [`${message}:`, ...named, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n')
   return [message, { hint, isUserChoice: true }]
 }
 
-function candidateLines(candidates: readonly (readonly [id: string, about: string])[]): string[] {
-  const named = candidates.slice(0, maxNamed).map(([id, about]) => `  ${id}  ${about}`)
+function candidateLines(candidates: readonly (readonly [id: string, description: string])[]): string[] {
+  const named = candidates.slice(0, maxNamed).map(([id, description]) => `  ${id}  ${description}`)
   const more = candidates.length - named.length
   return more > 0 ? [...named, `  and ${more} more`] : named
 }

@@ -38,8 +38,8 @@ export function findDamage(text: string): string | undefined {
 const invisible = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/u
 
 /**
- * Matches names of letters, spaces and punctuation in which no two non-ASCII letters are adjacent: most names,
- * quickly.
+ * Matches names of letters, spaces and punctuation in which no two non-ASCII letters are adjacent. Most names match, so
+ * that no slower check is needed.
  */
 const plainName = /^(?:[A-Za-z '.-]|[\u00C0-\u017F](?![^\0-\x7F]))*$/
 

@@ -1,8 +1,7 @@
 import type { SubmissionState } from '../submission/states.ts'
 
 /**
- * The file in which a log was made. A log that is found with any other value is a copy of the log that the header
- * describes.
+ * The file in which a log was made. A log that is found in another file is a copy of the log that the header describes.
  */
 export interface LogOrigin {
   host: string
@@ -151,8 +150,8 @@ export function isAtOrigin({ origin }: LogHeader, found: LogOrigin): boolean {
 }
 
 /**
- * Returns the lines whose fingerprints are to be removed, each with a replacement of the same length. A line whose
- * replacement was interrupted is returned again: only its fingerprints and its checksum can be wrong.
+ * Returns the lines of these attempts that still have fingerprints, each with a replacement of the same length. A line
+ * whose replacement was interrupted is returned again: only its fingerprints and its checksum can be wrong.
  */
 export function eraseFingerprints(
   text: string,
@@ -162,9 +161,9 @@ export function eraseFingerprints(
   return text.split('\n').flatMap((line) => {
     const entry = line.endsWith(lineEnd) ? entryIn(contentOf(line)) : undefined
     if (entry === undefined || !attemptIds.has(entry.attemptId)) return []
-    const blank = (fingerprint: string): string => '0'.repeat(fingerprint.length)
+    const zerosFor = (fingerprint: string): string => '0'.repeat(fingerprint.length)
     const { person, email, phone } = entry
-    const erased = { ...entry, person: blank(person), email: blank(email), phone: blank(phone) }
+    const erased = { ...entry, person: zerosFor(person), email: zerosFor(email), phone: zerosFor(phone) }
     const replacement = formatRecord(erased, digest).slice(1)
     return replacement === line ? [] : [{ before: line, after: replacement }]
   })

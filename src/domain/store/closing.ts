@@ -63,6 +63,7 @@ export function findUnreportedLogs(closing: Closing, logs: readonly LogReport[])
  */
 export type ReopenStep = 'reports' | 'confirmation' | 'acceptance' | 'nothing'
 
+/** Reasons after which each machine has to report: it compares its attempt log with the store. */
 const reportedReasons: ReadonlySet<CloseReason> = new Set(['server', 'restored'])
 
 /**

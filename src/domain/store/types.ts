@@ -14,6 +14,7 @@ export interface StoreInfo {
   /** Rows by state. */
   rows: Record<SubmissionState, number>
   events: number
+  /** When the first and the last of the batches were added. */
   oldest: number | undefined
   newest: number | undefined
   /** Why the store accepts no orders, as last recorded: no log is read for this. */
@@ -34,7 +35,7 @@ export interface StoreServer {
   hidden: readonly string[]
 }
 
-/** The data that is to be removed. */
+/** Selects the data that a purge removes. */
 export type ErasureTarget =
   | { email: string }
   /** `baseUrl`: only the request of this service, since two services may use the same id. */

@@ -70,6 +70,7 @@ export function mergeExternalResults(
   const stored = oldResults.map((each): ExternalResult => {
     if (!files.has(each.file)) return each
     const index = remaining.findIndex((other) => isEqual(each, other))
+    // A result that its file no longer has becomes `cancelled`, which is no evidence of an order.
     return remaining.splice(index, index < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
   })
   const merged = [...stored, ...remaining]

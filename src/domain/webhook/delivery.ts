@@ -70,8 +70,8 @@ export const maxRetryDelayMs = 60_000
 export const maxForwardDelayMs = 2 * maxRetryDelayMs
 
 /**
- * Milliseconds until the next attempt; `dropped` after the last one; undefined if the receiver accepted the
- * event.
+ * The milliseconds until the next attempt to forward an event; `dropped` after the last attempt; undefined if the
+ * receiver accepted the event.
  */
 export type NextTry = number | 'dropped' | undefined
 

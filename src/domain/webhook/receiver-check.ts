@@ -31,7 +31,7 @@ const maxAnswers = 10
 
 /**
  * Returns the report of a case with the verdict that follows from the findings. If `strict`, advice fails a case too.
- * `outcome.unseen` is the reason why the answers do not show whether the receiver follows the rule.
+ * `unjudgedReason` is the reason why the answers do not show whether the receiver follows the rule.
  */
 export function caseReport(
   { id, title, rule }: CheckedCase,

@@ -21,8 +21,8 @@ export function localDay(time: number | string): string {
 }
 
 /**
- * Returns how a list shows the time of an entry: by its day, or to the minute if another entry of the same day has the
- * same name.
+ * Returns a function that formats the time of an entry in a list: as the day, or to the minute if another entry of the
+ * same day has the same name.
  */
 export function listedTime<Entry>(
   entries: readonly Entry[],
@@ -35,7 +35,7 @@ export function listedTime<Entry>(
     (groups.get(dayAndName(entry))?.length ?? 0) > 1 ? localMinute(timeOf(entry)) : localDay(timeOf(entry))
 }
 
-/** Wall time to the minute where the reader is: `2026-11-20 22:00`. */
+/** Returns a time to the minute in the time zone of the process: `2026-11-20 22:00`. */
 function localMinute(at: number | string): string {
   const date = new Date(at)
   return `${dayOf(date)} ${padToTwo(date.getHours())}:${padToTwo(date.getMinutes())}`

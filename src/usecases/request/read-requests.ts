@@ -325,7 +325,7 @@ export async function findRequestOfPerson(
     const candidates = matchingOrders.map((order) => {
       const { requestId, batchId } = order
       const command = requestId === undefined ? reconcileCommand(batchId) : commandFor(requestId)
-      return { about: describeOrder(order), command }
+      return { description: describeOrder(order), command }
     })
     throw new UsageError(...ambiguousPerson(text, candidates))
   }
