@@ -19,15 +19,15 @@ export function personOf(email: string): Recipient {
   return { first_name: 'Ana', last_name: 'Silva', email, phone: `+61${String(digits).padStart(10, '0')}` }
 }
 
-/** Returns a batch with one row for each person. */
-export function batchOf(people: readonly string[], changes: Partial<NewBatch> = {}): NewBatch {
+/** Returns a batch with one row for the person of each e-mail. */
+export function batchOf(emails: readonly string[], changes: Partial<NewBatch> = {}): NewBatch {
   return {
     id: randomUUID(),
     kind: 'single',
     addedAt: someTime,
     baseUrl: 'http://127.0.0.1:4010',
     userEmail: 'owner@example.com',
-    submissions: people.map((email) => ({
+    submissions: emails.map((email) => ({
       packageId: 12,
       recipient: personOf(email),
       body: Buffer.from(`{"for":"${email}"}`),

@@ -12,8 +12,8 @@ import { backends } from './scratch.ts'
 
 const createTable = 'CREATE TABLE t (id integer PRIMARY KEY, name text)'
 
-/** Two engines of one database with a table `t`, like those of two processes. */
-async function twoEngines(backend: (typeof backends)[number]): Promise<[Engine, Engine]> {
+/** Opens two engines of one database with a table `t`, like those of two processes. */
+async function openTwoEngines(backend: (typeof backends)[number]): Promise<[Engine, Engine]> {
   if (backend === 'PostgreSQL') {
     const url = await emptyDatabase()
     await queryDatabase(url, `CREATE SCHEMA refcheck ${createTable}`)
@@ -37,7 +37,7 @@ function* countRows(): Work<number> {
 
 for (const backend of backends) {
   test(`${backend}: statements return rows, the first row or the number of changed rows`, async () => {
-    const [engine] = await twoEngines(backend)
+    const [engine] = await openTwoEngines(backend)
     expect(await engine.run(insertRow(1, 'one'))).toBe(1)
     expect(await engine.run(insertRow(2, 'two'))).toBe(1)
     expect(await engine.run(all('SELECT id, name FROM t ORDER BY id'))).toEqual([
@@ -50,7 +50,7 @@ for (const backend of backends) {
   })
 
   test(`${backend}: a list can be a parameter, and e-mail addresses are compared case-insensitively`, async () => {
-    const [engine] = await twoEngines(backend)
+    const [engine] = await openTwoEngines(backend)
     await engine.run(insertRow(1, 'One@example.com'))
     await engine.run(insertRow(2, 'two@example.com'))
     const selectListed = 'SELECT t.id FROM t WHERE {isIn t.name, names} {lockRows t}'
@@ -60,7 +60,7 @@ for (const backend of backends) {
   })
 
   test(`${backend}: a transaction applies all of its changes or none, and throws the error of its function`, async () => {
-    const [engine, other] = await twoEngines(backend)
+    const [engine, other] = await openTwoEngines(backend)
     const failed = engine.transaction(function* () {
       yield* insertRow(1, 'one')
       throw new RangeError('no')
@@ -75,7 +75,7 @@ for (const backend of backends) {
   })
 
   test(`${backend}: the error of a statement is thrown at the call that ran the statement`, async () => {
-    const [engine] = await twoEngines(backend)
+    const [engine] = await openTwoEngines(backend)
     await engine.run(insertRow(1, 'one'))
     const caught = await engine.run(
       (function* (): Work<string> {
@@ -91,7 +91,7 @@ for (const backend of backends) {
   })
 
   test(`${backend}: a snapshot does not see what another process commits meanwhile`, async () => {
-    const [engine, other] = await twoEngines(backend)
+    const [engine, other] = await openTwoEngines(backend)
     let insertion: Promise<number> | undefined
     const counts = await engine.snapshot(function* () {
       const before = yield* countRows()

@@ -7,7 +7,7 @@ import { connectTo } from './connect.ts'
 
 const nameOf = (url: string): string => new URL(url).pathname.slice(1)
 
-async function databaseWithTable(): Promise<string> {
+async function createDatabaseWithTable(): Promise<string> {
   const url = await emptyDatabase()
   await queryDatabase(url, 'CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
   return url
@@ -36,7 +36,7 @@ test('characters that PostgreSQL cannot store in a text are replaced', async () 
 })
 
 test('a transaction is atomic, and other transactions wait for its end', async () => {
-  const database = connectTo(await databaseWithTable())
+  const database = connectTo(await createDatabaseWithTable())
   const failed = database.transaction(async (sql) => {
     await sql.run('INSERT INTO t VALUES (1)')
     throw new RangeError('no')
@@ -110,7 +110,7 @@ test('if the server ends the session during a statement, the next statement open
 })
 
 test('if a change fails and ends its session, the next statement opens a new connection', async () => {
-  const url = await databaseWithTable()
+  const url = await createDatabaseWithTable()
   const database = connectTo(url)
   for (let session = 1; session <= 3; session += 1) {
     await database.run('SET transaction_timeout = 100')
@@ -125,7 +125,7 @@ const insert = 'INSERT INTO t VALUES (1)'
 test.each(['before', 'after'])(
   'if the connection is cut %s the server receives the COMMIT, the error is a NoAnswerError',
   async (when) => {
-    const proxyUrl = await startProxy(await databaseWithTable(), (text, [client, upstream]) => {
+    const proxyUrl = await startProxy(await createDatabaseWithTable(), (text, [client, upstream]) => {
       if (!text.includes('COMMIT')) return true
       if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
       setImmediate(() => client.destroy())
@@ -137,7 +137,7 @@ test.each(['before', 'after'])(
 )
 
 test('if the connection is cut during a change without a transaction, the error is a NoAnswerError', async () => {
-  const proxyUrl = await startProxy(await databaseWithTable(), (text, [client]) => {
+  const proxyUrl = await startProxy(await createDatabaseWithTable(), (text, [client]) => {
     if (text.includes('INSERT')) client.destroy()
     return !text.includes('INSERT')
   })
@@ -146,7 +146,7 @@ test('if the connection is cut during a change without a transaction, the error 
 
 test('if the connection is cut before the COMMIT, the transaction is repeated', async () => {
   let cuts = 0
-  const proxyUrl = await startProxy(await databaseWithTable(), (text, [client]) => {
+  const proxyUrl = await startProxy(await createDatabaseWithTable(), (text, [client]) => {
     if (!text.includes('INSERT') || cuts > 1) return true
     cuts += 1
     client.destroy()
@@ -191,7 +191,7 @@ test.each([
 )
 
 test('a transaction in which a statement failed is an error, even if the failure was caught', async () => {
-  const database = connectTo(await databaseWithTable())
+  const database = connectTo(await createDatabaseWithTable())
   const transaction = database.transaction(async (sql) => {
     await sql.run('INSERT INTO t VALUES (1)')
     await sql.run('SELECT 1/0').catch(() => undefined)
@@ -213,7 +213,7 @@ test('a notification without a text is delivered, and a closed store refuses sta
 })
 
 test('two transactions in a deadlock are both completed, one after the other', async () => {
-  const url = await databaseWithTable()
+  const url = await createDatabaseWithTable()
   await queryDatabase(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
   const locks = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const transactions = [1, 2].map(async (first, index) =>

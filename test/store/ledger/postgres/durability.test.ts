@@ -19,16 +19,17 @@ beforeAll(async () => {
 }, longMs)
 afterAll(() => cluster.stop())
 
-const file = (name: string): string => fileURLToPath(new URL(`../../../vectors/tls/${name}`, import.meta.url))
-const pem = (name: string): string => readFileSync(file(name), 'utf8')
+const tlsFilePath = (name: string): string =>
+  fileURLToPath(new URL(`../../../vectors/tls/${name}`, import.meta.url))
+const readTlsFile = (name: string): string => readFileSync(tlsFilePath(name), 'utf8')
 const verifiedUrl = (host: string, parameters = ''): string =>
   `${url.replace('127.0.0.1', host)}?sslmode=verify-full${parameters}`
-const authorityParameter = `&sslrootcert=${encodeURIComponent(file('authority.pem'))}`
+const authorityParameter = `&sslrootcert=${encodeURIComponent(tlsFilePath('authority.pem'))}`
 
 test(
   'with verify-full, a connection is refused unless the certificate is signed by the given authority and names the host',
   async () => {
-    await cluster.offerTls(pem('service.pem'), pem('service.key'))
+    await cluster.offerTls(readTlsFile('service.pem'), readTlsFile('service.key'))
     const selectEncrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
     for (const host of ['127.0.0.1', 'localhost'])
       expect(await connectTo(verifiedUrl(host, authorityParameter)).get(selectEncrypted)).toEqual({
@@ -38,7 +39,7 @@ test(
       message: expect.stringMatching(/: the server’s certificate is not trusted \(\w+\)$/) as string,
       hint: expect.stringContaining('sslrootcert=FILE') as string,
     })
-    await cluster.offerTls(pem('other.pem'), pem('other.key'))
+    await cluster.offerTls(readTlsFile('other.pem'), readTlsFile('other.key'))
     await expect(connectTo(verifiedUrl('127.0.0.1', authorityParameter)).get('SELECT 1')).rejects.toThrow(
       /: the server’s certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
     )

@@ -33,8 +33,8 @@ test('a database without a store is refused with the command that creates one, a
 test('several processes create the store at once: one creates it, and all succeed', async () => {
   const url = await emptyDatabase()
   const databases = Array.from({ length: 3 }, () => connectTo(url, { lockWaitMs: 5_000 }))
-  const done = await Promise.all(databases.map((database) => migrate(database, systemRandom)))
-  expect(done.map(({ from }) => from).sort((one, other) => one - other)).toEqual([
+  const results = await Promise.all(databases.map((database) => migrate(database, systemRandom)))
+  expect(results.map(({ from }) => from).sort((one, other) => one - other)).toEqual([
     0,
     formats.length,
     formats.length,
