@@ -34,5 +34,4 @@ export const reasons = {
   client: 'It is a rule for clients, and the service does not show whether they follow it.',
   outside: 'It happens outside the API, in the settings of the organisation.',
   open: 'It leaves something open, so every behaviour follows it.',
-  meaning: 'It gives the meaning of a value; that the field exists, with its type, has a case.',
 } as const

@@ -43,20 +43,29 @@ export interface Behaviour {
   refusedCreateStatus: number
   /** Seconds before each retry. */
   retrySeconds: readonly number[]
+  /** The time within which a receiver has to acknowledge an event. */
   acknowledgementMs: number
+  /** Whether a receiver acknowledges an event by this status. */
   isAcknowledgement: (status: number) => boolean
   followsRedirects: boolean
   /** Milliseconds an event waits before it is sent. */
   eventDelayMs: number
   /** Whether every event is sent twice. */
   hasDuplicates: boolean
+  /** Returns the event to send in place of the given one; undefined if none is sent. */
   changeEvent: (event: Record<string, unknown>) => Record<string, unknown> | undefined
   formatSignature: (hex: string, body: string) => string
+  /** The Content-Type of events. */
   eventType: string
+  /** How a window of the quota begins: at fixed times of the clock, with its first call, or with any call. */
   windowKind: 'clock' | 'first-call' | 'sliding'
+  /** Returns the name of the quota that a call counts against. Each API key has its own. */
   scopeOf: (call: Call) => string
+  /** Whether a call counts against the quota. */
   isCounted: (call: Call) => boolean
+  /** The number of calls that are allowed above the quota. */
   extraCalls: number
+  /** Returns the value of Retry-After for a wait in milliseconds. */
   retryAfter: (ms: number) => string | undefined
   tokenLifetimeMs: number
   /** Whether a token that was issued for the path `issuedFor` is valid for `path`. */
@@ -65,6 +74,7 @@ export interface Behaviour {
   formatToken: (path: string, expires: number) => string
   /** Returns the status of a request from the statuses of its checks. */
   requestStatus: (checks: string[], age: number, order: Order) => string
+  /** Whether a check has its id before it starts. */
   hasIdFromStart: boolean
   /** Changes a call before the service reads it. */
   beforeCall: ((call: Call) => void) | undefined

@@ -45,6 +45,7 @@ export const home = 'home'
 export const abroad = 'abroad'
 export const keys = { home: 'HomeKey9HomeKey9HomeKey9HomeKey9', abroad: 'FarAway7FarAway7FarAway7FarAway7' }
 export const secret = 'second-secret'
+/** E-mails of users. `gone` is deactivated, and `foreigner` belongs to the organisation `abroad`. */
 export const people = {
   owner: 'olga@second.example.org',
   member: 'mika@second.example.org',

@@ -1,18 +1,10 @@
-import type { Defect } from './defects.ts'
-import { type Call, type Behaviour, documentedBehaviour, type Reply } from './behaviour.ts'
+import { behaviourDefect, type Defect } from './defects.ts'
+import { type Call, documentedBehaviour, type Reply } from './behaviour.ts'
 
 type Item = Record<string, unknown>
 
-const leniencyDefect = (name: string, caughtBy: string, ignoredFaults: RegExp): Defect => ({
-  name,
-  caughtBy,
-  behaviour: { ignoredFaults },
-})
-const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
-  name,
-  caughtBy,
-  behaviour,
-})
+const leniencyDefect = (name: string, caughtBy: string, ignoredFaults: RegExp): Defect =>
+  behaviourDefect(name, caughtBy, { ignoredFaults })
 const postDefect = (name: string, caughtBy: string, change: (reply: Reply, call: Call) => void): Defect => ({
   name,
   caughtBy,

@@ -1,5 +1,5 @@
-import type { Defect } from './defects.ts'
-import { type Call, type Behaviour, statusFromChecks, type Reply } from './behaviour.ts'
+import { behaviourDefect, type Defect } from './defects.ts'
+import { type Call, statusFromChecks, type Reply } from './behaviour.ts'
 
 type Item = Record<string, unknown>
 
@@ -29,12 +29,6 @@ const ifType = (type: string, change: (check: Item) => void) => (check: Item) =>
   if (check['type'] === type) change(check)
 }
 const ifBackground = (change: (check: Item) => void) => ifType('background', change)
-
-const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
-  name,
-  caughtBy,
-  behaviour,
-})
 
 /** Has one key for each read, and one for each request that was read while it was in progress. */
 const readMarks = new Map<string, unknown>()

@@ -1,14 +1,9 @@
 import { createHmac } from 'node:crypto'
 
-import type { Defect } from './defects.ts'
+import { behaviourDefect, type Defect } from './defects.ts'
 import { type Behaviour, documentedBehaviour } from './behaviour.ts'
 
 type Event = Record<string, unknown>
-const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
-  name,
-  caughtBy,
-  behaviour,
-})
 const eventDefect = (name: string, caughtBy: string, change: Behaviour['changeEvent']): Defect =>
   behaviourDefect(name, caughtBy, { changeEvent: change })
 const dropStatus = (status: string) => (sent: Event) => (sent['status'] === status ? undefined : sent)

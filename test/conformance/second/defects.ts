@@ -13,6 +13,12 @@ export interface Defect {
   needsSmallQuota?: boolean
 }
 
+export const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
+  name,
+  caughtBy,
+  behaviour,
+})
+
 interface Envelope {
   data: Record<string, never>
   status_message: string

@@ -9,8 +9,10 @@ export interface Order {
   createdAt: number
   requester: string
   recipient: Record<string, string>
+  /** One id and one course for each check, in the same order. */
   checkIds: string[]
   courses: CheckCourse[]
+  /** Whether the request gets the status ERROR at the age `failureAgeMs`. */
   isFailing: boolean
   /** The number of statuses for which events were sent. */
   announcedCount: number

@@ -19,7 +19,10 @@ export class Quota {
   /** Counts a call. Returns the milliseconds until the end of a breached window, or undefined if the call is allowed. */
   count(call: Call, now: number): number | undefined {
     if (!this.#behaviour.isCounted(call)) return undefined
-    const states = this.#windows.map((window) => ({ window, state: this.#state(call, window, now) }))
+    const states = this.#windows.map((window) => ({
+      window,
+      state: this.#findOrStartWindow(call, window, now),
+    }))
     for (const { window, state } of states) {
       if (state.callTimes.length < window.calls + this.#behaviour.extraCalls) continue
       const startedAt =
@@ -30,7 +33,8 @@ export class Quota {
     return undefined
   }
 
-  #state(call: Call, { ms }: Window, now: number) {
+  /** Returns the state of the window in which a call is counted. */
+  #findOrStartWindow(call: Call, { ms }: Window, now: number) {
     const name = `${ms} ${this.#behaviour.scopeOf(call)}`
     const stored = this.#calls.get(name)
     if (this.#behaviour.windowKind === 'sliding') {

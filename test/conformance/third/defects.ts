@@ -13,7 +13,7 @@ const readDefect = (
 ): Defect => ({
   name,
   caughtBy,
-  after({ status, data }, { method, path }) {
+  changeReply({ status, data }, { method, path }) {
     if (status === 200 && method === 'GET' && path.startsWith('/v1/requests/')) {
       change(data as Item & { checks: Item[] })
     }
@@ -24,15 +24,19 @@ const usersOf = (reply: Reply): Item[] => (reply.data as { users: Item[] }).user
 const userListDefect = (name: string, caughtBy: string, change: (users: Item[]) => void): Defect => ({
   name,
   caughtBy,
-  after(reply, { path }) {
+  changeReply(reply, { path }) {
     if (reply.status === 200 && path === '/v1/users') change(usersOf(reply))
   },
 })
 
-const answerDefect = (name: string, caughtBy: string, after: (reply: Reply, call: Call) => void): Defect => ({
+const answerDefect = (
+  name: string,
+  caughtBy: string,
+  changeReply: (reply: Reply, call: Call) => void,
+): Defect => ({
   name,
   caughtBy,
-  after,
+  changeReply,
 })
 
 let readCount = 0
@@ -88,14 +92,14 @@ export const defects: readonly Defect[] = [
   {
     name: 'a user may be named without a key',
     caughtBy: 'authentication.required',
-    before({ headers }) {
+    beforeCall({ headers }) {
       if (headers['x-service-user-email'] === emails.owner) headers['x-service-api-key'] ??= keys.home
     },
   },
   {
     name: 'the id of a filter wins over its status',
     caughtBy: 'packages.filter-id',
-    before({ query }) {
+    beforeCall({ query }) {
       if (query.has('id')) query.delete('status')
     },
   },
@@ -112,17 +116,17 @@ export const defects: readonly Defect[] = [
   {
     name: 'no event when a request begins',
     caughtBy: 'webhook.every-change',
-    event: (event) => (event['status'] === 'IN_PROGRESS' ? undefined : event),
+    changeEvent: (event) => (event['status'] === 'IN_PROGRESS' ? undefined : event),
   },
   {
     name: 'a signature in base64',
     caughtBy: 'webhook.signature-form',
-    sign: (body) => createHmac('sha256', secret).update(body).digest('base64'),
+    signEvent: (body) => createHmac('sha256', secret).update(body).digest('base64'),
   },
   {
     name: 'a signature over the body without its white space',
     caughtBy: 'webhook.signature',
-    sign: (body) => createHmac('sha256', secret).update(body.trim()).digest('hex'),
+    signEvent: (body) => createHmac('sha256', secret).update(body.trim()).digest('hex'),
   },
   {
     name: 'one call fewer than the quota',

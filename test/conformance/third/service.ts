@@ -40,12 +40,12 @@ export interface Defect {
   name: string
   /** Id of the conformance case that has to fail. */
   caughtBy: string
-  before?: (call: Call) => void
-  after?: (reply: Reply, call: Call, service: ThirdService) => void
+  beforeCall?: (call: Call) => void
+  changeReply?: (reply: Reply, call: Call, service: ThirdService) => void
   /** Returns the event to send in place of the given one; undefined if none is sent. */
-  event?: (event: Record<string, unknown>) => Record<string, unknown> | undefined
+  changeEvent?: (event: Record<string, unknown>) => Record<string, unknown> | undefined
   /** Returns the signature of the body of an event. */
-  sign?: (body: string) => string
+  signEvent?: (body: string) => string
   /** The faults of an order that are ignored. */
   ignoredFaults?: RegExp
   /** For how long the token of a report URL is valid. */
@@ -119,9 +119,9 @@ export class ThirdService {
       headers: { ...request.headers },
       text: Buffer.concat(chunks).toString(),
     }
-    this.defect?.before?.(call)
+    this.defect?.beforeCall?.(call)
     const reply = this.#createReply(call)
-    this.defect?.after?.(reply, call, this)
+    this.defect?.changeReply?.(reply, call, this)
     write(response, reply)
   }
 
@@ -268,9 +268,9 @@ export class ThirdService {
       const fields = { sent: 'by the third', status, request_id: order.id, event: 'request.updated' }
       const reason = status === 'ERROR' ? { error_reason: 'no partner took it' } : {}
       const event =
-        this.defect?.event === undefined
+        this.defect?.changeEvent === undefined
           ? { ...fields, ...reason }
-          : this.defect.event({ ...fields, ...reason })
+          : this.defect.changeEvent({ ...fields, ...reason })
       if (event !== undefined) {
         const body = `\n${JSON.stringify(event, null, 4)}\n`
         this.#deliveries.push({ body, dueAt: this.now + 120_000, attempts: 0, state: 'due' })
@@ -285,7 +285,7 @@ export class ThirdService {
     delivery.state = 'sending'
     delivery.attempts += 1
     const sign =
-      this.defect?.sign ?? ((body: string) => createHmac('sha256', secret).update(body).digest('hex'))
+      this.defect?.signEvent ?? ((body: string) => createHmac('sha256', secret).update(body).digest('hex'))
     const headers = {
       'content-type': 'Application/JSON;charset=utf-8',
       'x-service-signature': sign(delivery.body),
