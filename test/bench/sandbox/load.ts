@@ -31,12 +31,13 @@ export async function measureLoad(
   return count / ((performance.now() - startedAt) / 1000)
 }
 
-function sendRequests(socket: Socket, request: Buffer, takeNext: () => boolean): Promise<void> {
+/** Sends the request repeatedly. `claimRequest` counts a request, and returns false once enough have been sent. */
+function sendRequests(socket: Socket, request: Buffer, claimRequest: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let missingBytes = 0
     let head = ''
     const send = (): void => {
-      if (takeNext()) socket.write(request)
+      if (claimRequest()) socket.write(request)
       else resolve()
     }
     socket.on('error', reject)
