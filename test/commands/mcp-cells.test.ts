@@ -5,7 +5,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 import { zipParts } from '../sheets/workbook.ts'
-import { book, excelStyles } from '../vectors/sheets/parts.ts'
+import { createBook, excelStyles } from '../vectors/sheets/parts.ts'
 
 recordForFaultTable('agents', { mustNotHappen: 'tests in which an agent received a cell' })
 
@@ -171,85 +171,85 @@ async function createFiles(): Promise<Files> {
     'open.json': '[{"first_name": "canary',
     'after.json': '[{"first_name": "canary"}] canary',
     'lines.jsonl': '{"first_name": "canary"}\ncanary\n',
-    'sheets.xlsx': await book({
+    'sheets.xlsx': await createBook({
       styles: excelStyles,
       sheets: ['canary', 'Canary "Person"', "canary's"].map((name) => ({
         name: escapeXml(name),
-        inside: sheetXml(rowPerText),
+        content: sheetXml(rowPerText),
       })),
     }),
-    'hidden.xlsx': await book({
+    'hidden.xlsx': await createBook({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheetXml(tableWith('canary'), ' hidden="1"') }],
+      sheets: [{ name: 'canary', content: sheetXml(tableWith('canary'), ' hidden="1"') }],
     }),
-    'hidden-column.xlsx': await book({
-      styles: excelStyles,
-      sheets: [
-        {
-          name: 'canary',
-          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheetXml([['canary', ...fieldNames], ...createRows('canary')])}`,
-        },
-      ],
-    }),
-    'hidden-sheet.xlsx': await book({
-      styles: excelStyles,
-      sheets: [{ name: 'canary', state: 'hidden', inside: sheetXml(rowPerText) }],
-    }),
-    'merged.xlsx': await book({
+    'hidden-column.xlsx': await createBook({
       styles: excelStyles,
       sheets: [
         {
           name: 'canary',
-          inside: sheetXml(tableWith('canary'), '', '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>'),
+          content: `<cols><col min="1" max="9" hidden="1"/></cols>${sheetXml([['canary', ...fieldNames], ...createRows('canary')])}`,
         },
       ],
     }),
-    'cells.xlsx': await book({
+    'hidden-sheet.xlsx': await createBook({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheetXml(tableWith('canary')) }],
+      sheets: [{ name: 'canary', state: 'hidden', content: sheetXml(rowPerText) }],
     }),
-    'title.xlsx': await book({
-      styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheetXml([['canary'], ...rowPerText]) }],
-    }),
-    'unnamed.xlsx': await book({
-      styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheetXml([fieldNames, [...fieldNames, 'canary']]) }],
-    }),
-    'errors.xlsx': await book({
+    'merged.xlsx': await createBook({
       styles: excelStyles,
       sheets: [
         {
           name: 'canary',
-          inside: `<sheetData>${rowXml(['first_name', 'last_name', 'email', 'phone'], 1)}<row r="2"><c r="A2" t="e"><f>canary()</f><v>#canary!</v></c><c r="B2" t="b"><v>canary</v></c><c r="C2"><v>canary</v></c><c r="D2" t="s"><v>canary</v></c></row></sheetData>`,
+          content: sheetXml(tableWith('canary'), '', '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>'),
         },
       ],
     }),
-    'errors-header.xlsx': await book({
+    'cells.xlsx': await createBook({
+      styles: excelStyles,
+      sheets: [{ name: 'canary', content: sheetXml(tableWith('canary')) }],
+    }),
+    'title.xlsx': await createBook({
+      styles: excelStyles,
+      sheets: [{ name: 'canary', content: sheetXml([['canary'], ...rowPerText]) }],
+    }),
+    'unnamed.xlsx': await createBook({
+      styles: excelStyles,
+      sheets: [{ name: 'canary', content: sheetXml([fieldNames, [...fieldNames, 'canary']]) }],
+    }),
+    'errors.xlsx': await createBook({
       styles: excelStyles,
       sheets: [
         {
           name: 'canary',
-          inside: `<sheetData><row r="1"><c r="A1" t="e"><v>#canary!</v></c></row></sheetData>`,
+          content: `<sheetData>${rowXml(['first_name', 'last_name', 'email', 'phone'], 1)}<row r="2"><c r="A2" t="e"><f>canary()</f><v>#canary!</v></c><c r="B2" t="b"><v>canary</v></c><c r="C2"><v>canary</v></c><c r="D2" t="s"><v>canary</v></c></row></sheetData>`,
         },
       ],
     }),
-    'xml.xlsx': await book({
+    'errors-header.xlsx': await createBook({
+      styles: excelStyles,
+      sheets: [
+        {
+          name: 'canary',
+          content: `<sheetData><row r="1"><c r="A1" t="e"><v>#canary!</v></c></row></sheetData>`,
+        },
+      ],
+    }),
+    'xml.xlsx': await createBook({
       styles: excelStyles,
       sheets: [
         {
           name: 'a',
-          inside:
+          content:
             '<sheetData><row r="1"><c t="inlineStr"><is><t>canary &canary; </canary></t></is></c></row></sheetData>',
         },
       ],
     }),
-    'part.xlsx': await book({
+    'part.xlsx': await createBook({
       styles: excelStyles,
       sheets: [
         {
           name: 'a',
-          inside:
+          content:
             '<sheetData><row r="canary"><c r="canary" t="canary" s="canary"><v>1</v></c></row></sheetData>',
         },
       ],

@@ -1,4 +1,4 @@
-import { utf16, type Vector, western } from './vector.ts'
+import { encodeUtf16, type Vector, encodeWindows1252 } from './vector.ts'
 
 const header = ['first_name', 'last_name', 'phone', 'born', 'note']
 
@@ -8,7 +8,7 @@ export const excelText: Vector[] = [
     file: 'en-au.csv',
     habit: 'Excel en-AU, CSV (Comma delimited): the code page of Windows',
     bytes: () =>
-      western(
+      encodeWindows1252(
         'first_name,last_name,phone,born,note\r\n' +
           'Zoë,O’Neil,+61412345678,30/04/1990,"a, b"\r\n' +
           'Ann,"Smith ""Jr""",0412 345 678,1/02/2000,"two\nlines"\r\n',
@@ -35,9 +35,9 @@ export const excelText: Vector[] = [
   },
   {
     file: 'de-de.csv',
-    habit: 'Excel de-DE: semicolons, because the comma is in the numbers; WAHR and FALSCH',
+    habit: 'Excel de-DE: semicolons, because numbers have decimal commas; WAHR and FALSCH',
     bytes: () =>
-      western(
+      encodeWindows1252(
         'Vorname;Nachname;Telefon;Geburtsdatum;Einkommen;Ehrenamt\r\n' +
           'Jürgen;Weiß;+49 30 123456;30.04.1990;85000,5;WAHR\r\n' +
           'Änne;"Groß; geb. Klein";0049301234567;01.02.2000;1.234,00 €;FALSCH\r\n',
@@ -51,9 +51,9 @@ export const excelText: Vector[] = [
   },
   {
     file: 'fr-fr.csv',
-    habit: 'Excel fr-FR: semicolons; VRAI and FAUX; a space that is not broken in numbers',
+    habit: 'Excel fr-FR: semicolons; VRAI and FAUX; non-breaking spaces in numbers',
     bytes: () =>
-      western(
+      encodeWindows1252(
         'Prénom;Nom;Téléphone;Salaire;Bénévole\r\nFrançois;Lefèvre;+33 1 23 45 67 89;85\u00A0000,50;VRAI\r\nZoé;d’Étienne;0612345678;;FAUX\r\n',
       ),
     encoding: 'windows-1252',
@@ -65,8 +65,8 @@ export const excelText: Vector[] = [
   },
   {
     file: 'unicode.txt',
-    habit: 'Excel, Unicode Text: UTF-16 with its mark, tabs, quotes around commas too',
-    bytes: () => utf16('first_name\tphone\tnote\r\nΖωή\t+302101234567\t"a, b"\r\n李\t007\t"say ""so"""\r\n'),
+    habit: 'Excel, Unicode Text: UTF-16 with a byte order mark, tabs, cells with commas in quotes',
+    bytes: () => encodeUtf16('first_name\tphone\tnote\r\nΖωή\t+302101234567\t"a, b"\r\n李\t007\t"say ""so"""\r\n'),
     table: [
       ['first_name', 'phone', 'note'],
       ['Ζωή', '+302101234567', 'a, b'],
@@ -76,7 +76,7 @@ export const excelText: Vector[] = [
   {
     file: 'tabs.txt',
     habit: 'Excel, Text (Tab delimited): the code page of Windows',
-    bytes: () => western('first_name\tphone\r\nZoë\t+61412345678\r\n'),
+    bytes: () => encodeWindows1252('first_name\tphone\r\nZoë\t+61412345678\r\n'),
     encoding: 'windows-1252',
     table: [
       ['first_name', 'phone'],
@@ -96,8 +96,8 @@ export const excelText: Vector[] = [
   },
   {
     file: 'separator-line.csv',
-    habit: 'a line for Excel that says the separator',
-    bytes: () => western('sep=;\r\nfirst_name;phone\r\nZoë, Ann;+61412345678\r\n'),
+    habit: 'a first line that tells Excel the separator',
+    bytes: () => encodeWindows1252('sep=;\r\nfirst_name;phone\r\nZoë, Ann;+61412345678\r\n'),
     encoding: 'windows-1252',
     table: [
       ['first_name', 'phone'],
@@ -106,7 +106,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'one-column.csv',
-    habit: 'a single column has no separator to find',
+    habit: 'one column: the file contains no separator',
     bytes: () => Buffer.from('email\r\nann@example.com\r\nbob@example.com\r\n'),
     table: [['email'], ['ann@example.com'], ['bob@example.com']],
   },
@@ -152,8 +152,8 @@ export const excelText: Vector[] = [
   },
   {
     file: 'web-page-utf-16.xls',
-    habit: 'the same in UTF-16',
-    bytes: () => utf16('<html><table><tr><td>a</td></tr></table></html>'),
+    habit: 'an export that calls itself .xls and is a web page in UTF-16',
+    bytes: () => encodeUtf16('<html><table><tr><td>a</td></tr></table></html>'),
     refusal: 'it is a web page or XML',
   },
   {

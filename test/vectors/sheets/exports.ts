@@ -1,10 +1,10 @@
-import { utf16, type Vector } from './vector.ts'
+import { encodeUtf16, type Vector } from './vector.ts'
 
-/** Google Sheets, Numbers and applicant tracking systems, as text. */
+/** Text files as Google Sheets, Numbers and applicant tracking systems export them. */
 export const exportsAsText: Vector[] = [
   {
     file: 'google.csv',
-    habit: 'Google Sheets: UTF-8 without a mark, CRLF, none after the last row',
+    habit: 'Google Sheets: UTF-8 without a byte order mark, CRLF, no line end after the last row',
     bytes: () =>
       Buffer.from(
         'first_name,phone,paid,note\r\nZoë,+61412345678,TRUE,"two\nlines"\r\n李,0412345678,FALSE,"a ""b"", c"',
@@ -26,13 +26,13 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'google-quote.tsv',
-    habit: 'Google Sheets: a quote in an unquoted cell is not said to be text or not',
+    habit: 'Google Sheets: a quote in an unquoted cell, which may be text or begin a quoted cell',
     bytes: () => Buffer.from('first_name\tnote\r\nZoë\ta 5" pipe'),
     refusal: 'line 2 has a quote in the middle of a cell',
   },
   {
     file: 'numbers.csv',
-    habit: 'Numbers, Unicode (UTF-8): no mark',
+    habit: 'Numbers, Unicode (UTF-8): no byte order mark',
     bytes: () => Buffer.from('first_name,phone,born\r\nZoë,+61412345678,30/4/1990\r\n,,\r\nAnn,0412,\r\n'),
     table: [
       ['first_name', 'phone', 'born'],
@@ -42,7 +42,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'numbers-semicolon.csv',
-    habit: 'Numbers where the comma is in the numbers: semicolons, LF',
+    habit: 'Numbers in a country with decimal commas: semicolons, LF',
     bytes: () => Buffer.from('Vorname;Telefon;Einkommen\nJürgen;+49301234567;85000,5\n'),
     table: [
       ['Vorname', 'Telefon', 'Einkommen'],
@@ -61,7 +61,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-quoted.csv',
-    habit: 'an applicant tracking system: everything in quotes, a mark, LF',
+    habit: 'an applicant tracking system: every cell in quotes, a byte order mark, LF',
     bytes: () =>
       Buffer.from(
         '\uFEFF"Candidate ID","Given name","Mobile"\n"000123","Zoë","+61 412 345 678"\n"000124","",""\n',
@@ -95,7 +95,7 @@ export const exportsAsText: Vector[] = [
   {
     file: 'ats-utf-16.csv',
     habit: 'an applicant tracking system: UTF-16 and commas',
-    bytes: () => utf16('name,phone\nZoë,+61412345678\n'),
+    bytes: () => encodeUtf16('name,phone\nZoë,+61412345678\n'),
     table: [
       ['name', 'phone'],
       ['Zoë', '+61412345678'],
@@ -143,7 +143,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-mixed-ends.csv',
-    habit: 'files put together: CRLF and LF',
+    habit: 'concatenated files: CRLF and LF',
     bytes: () => Buffer.from('name,phone\r\nAnn,1\nBob,2\r\n'),
     table: [
       ['name', 'phone'],

@@ -1,8 +1,8 @@
-import { utf16, type Vector } from './vector.ts'
+import { encodeUtf16, type Vector } from './vector.ts'
 
 const ann = ['Ann', '+61412345678']
 
-/** JSON as programs and people write it. Columns come in the order in which names are first met. */
+/** JSON as programs and people write it. Columns have the order in which their names first occur. */
 export const json: Vector[] = [
   {
     file: 'array.json',
@@ -13,7 +13,7 @@ export const json: Vector[] = [
   },
   {
     file: 'array-on-one-line.json',
-    habit: 'an array on one line, with a mark, without an end of line',
+    habit: 'an array on one line, with a byte order mark, without a line end',
     bytes: () => Buffer.from('\uFEFF[{"name":"Ann","phone":"+61412345678"}]'),
     table: [['name', 'phone'], ann],
   },
@@ -25,14 +25,14 @@ export const json: Vector[] = [
   },
   {
     file: 'lines-crlf.ndjson',
-    habit: 'JSON Lines, CRLF, none after the last',
+    habit: 'JSON Lines, CRLF, no line end after the last row',
     bytes: () => Buffer.from('{"name":"Ann","phone":"+61412345678"}\r\n{"name":"\\u674e","phone":""}'),
     table: [['name', 'phone'], ann, ['李', '']],
   },
   {
     file: 'utf-16.json',
     habit: 'an editor of Windows: UTF-16',
-    bytes: () => utf16('[{"name": "Zoë", "phone": "007"}]\r\n'),
+    bytes: () => encodeUtf16('[{"name": "Zoë", "phone": "007"}]\r\n'),
     table: [
       ['name', 'phone'],
       ['Zoë', '007'],
@@ -70,13 +70,13 @@ export const json: Vector[] = [
   },
   {
     file: 'candidates.json',
-    habit: 'an API that wraps its list',
+    habit: 'an API that returns its list as the only field of an object',
     bytes: () => Buffer.from('{\n "candidates" : [\n  {"name": "Ann"},\n  {"name": "Bo"}\n ]\n}\n'),
     table: [['name'], ['Ann'], ['Bo']],
   },
   {
     file: 'wrapped-and-more.json',
-    habit: 'an API that says something beside its list: one row of two fields',
+    habit: 'an API that returns another field beside its list: read as one row of two fields',
     bytes: () => Buffer.from('{"candidates":[{"name":"Ann"}],"count":1}\n'),
     table: [
       ['candidates', 'count'],

@@ -1,4 +1,4 @@
-import { book, plainStrings, text } from './parts.ts'
+import { createBook, plainTexts, sharedTextCell } from './parts.ts'
 import type { Vector } from './vector.ts'
 
 const googleNamespaces =
@@ -13,10 +13,10 @@ const summary =
   '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="3"><c r="B3" t="s"><v>0</v></c></row></sheetData>'
 const appleNumbersRows =
   '<dimension ref="A2:B4"/><sheetViews><sheetView workbookViewId="0" showGridLines="0" defaultGridColor="1"/></sheetViews><sheetData>' +
-  `<row r="1" ht="20.25" customHeight="1">${text('A1', 1, '2')}${text('B1', 2, '2')}</row>` +
-  `<row r="2" ht="20.25" customHeight="1">${text('A2', 3, '2')}<c r="B2" s="2"><v>61412345678</v></c></row>` +
+  `<row r="1" ht="20.25" customHeight="1">${sharedTextCell('A1', 1, '2')}${sharedTextCell('B1', 2, '2')}</row>` +
+  `<row r="2" ht="20.25" customHeight="1">${sharedTextCell('A2', 3, '2')}<c r="B2" s="2"><v>61412345678</v></c></row>` +
   '<row r="3" ht="20.05" customHeight="1"><c r="A3" s="2"/><c r="B3" s="2"/></row></sheetData>'
-const appleNumbersStrings = plainStrings(
+const appleNumbersStrings = plainTexts(
   'This document was exported from Numbers.',
   'name',
   'phone',
@@ -24,23 +24,24 @@ const appleNumbersStrings = plainStrings(
   appleNumbersTitle,
 )
 
+/** Workbooks as other programs save them. */
 export const otherWorkbooks: Vector[] = [
   {
     file: 'google.xlsx',
     habit:
       'Google Sheets: whole numbers end in .0, large ones have an exponent, a thousand empty rows follow',
     bytes: () =>
-      book({
-        spaces: googleNamespaces,
+      createBook({
+        namespaces: googleNamespaces,
         before: '<workbookPr/>',
         after: '<definedNames/><calcPr/>',
         styles,
-        strings: plainStrings('name', 'phone', 'born', 'paid', 'Zoë', '+61412345678'),
+        strings: plainTexts('name', 'phone', 'born', 'paid', 'Zoë', '+61412345678'),
         sheets: [
           {
             name: 'Sheet1',
             state: 'visible',
-            inside: `${googleTop}<sheetData><row r="1">${text('A1', 0)}${text('B1', 1)}${text('C1', 2)}${text('D1', 3)}</row><row r="2">${text('A2', 4)}${text('B2', 5, '2')}<c r="C2" s="1"><v>32993.0</v></c><c r="D2" t="b"><v>1</v></c></row><row r="3">${text('A3', 4)}<c r="B3"><v>6.1412345678E10</v></c><c r="C3" s="3"><v>32993.5</v></c><c r="D3"><v>12.0</v></c></row>${Array.from({ length: 997 }, (_, at) => `<row r="${String(at + 4)}"><c r="B${String(at + 4)}" s="2"/></row>`).join('')}</sheetData><drawing r:id="rId1"/>`,
+            content: `${googleTop}<sheetData><row r="1">${sharedTextCell('A1', 0)}${sharedTextCell('B1', 1)}${sharedTextCell('C1', 2)}${sharedTextCell('D1', 3)}</row><row r="2">${sharedTextCell('A2', 4)}${sharedTextCell('B2', 5, '2')}<c r="C2" s="1"><v>32993.0</v></c><c r="D2" t="b"><v>1</v></c></row><row r="3">${sharedTextCell('A3', 4)}<c r="B3"><v>6.1412345678E10</v></c><c r="C3" s="3"><v>32993.5</v></c><c r="D3"><v>12.0</v></c></row>${Array.from({ length: 997 }, (_, at) => `<row r="${String(at + 4)}"><c r="B${String(at + 4)}" s="2"/></row>`).join('')}</sheetData><drawing r:id="rId1"/>`,
           },
         ],
       }),
@@ -54,7 +55,7 @@ export const otherWorkbooks: Vector[] = [
     file: 'numbers.xlsx',
     habit: 'Numbers: one table, without a summary; empty rows are styled',
     bytes: () =>
-      book({ styles, strings: appleNumbersStrings, sheets: [{ name: 'Sheet 1', inside: appleNumbersRows }] }),
+      createBook({ styles, strings: appleNumbersStrings, sheets: [{ name: 'Sheet 1', content: appleNumbersRows }] }),
     table: [
       ['name', 'phone'],
       ['Zoë', '61412345678'],
@@ -64,12 +65,12 @@ export const otherWorkbooks: Vector[] = [
     file: 'numbers-summary.xlsx',
     habit: 'Numbers: a summary sheet comes first',
     bytes: () =>
-      book({
+      createBook({
         styles,
         strings: appleNumbersStrings,
         sheets: [
-          { name: 'Export Summary', inside: summary },
-          { name: 'Sheet 1 - Table 1', inside: appleNumbersRows },
+          { name: 'Export Summary', content: summary },
+          { name: 'Sheet 1 - Table 1', content: appleNumbersRows },
         ],
       }),
     refusal: 'it has several sheets: "Export Summary", "Sheet 1 - Table 1"',
@@ -79,12 +80,12 @@ export const otherWorkbooks: Vector[] = [
     habit: 'Numbers: a summary sheet comes first, and the table was chosen',
     sheet: 'Sheet 1 - Table 1',
     bytes: () =>
-      book({
+      createBook({
         styles,
         strings: appleNumbersStrings,
         sheets: [
-          { name: 'Export Summary', inside: summary },
-          { name: 'Sheet 1 - Table 1', inside: appleNumbersRows },
+          { name: 'Export Summary', content: summary },
+          { name: 'Sheet 1 - Table 1', content: appleNumbersRows },
         ],
       }),
     table: [
@@ -96,13 +97,13 @@ export const otherWorkbooks: Vector[] = [
     file: 'numbers-titled.xlsx',
     habit: 'Numbers: the name of the table stands above it, merged',
     bytes: () =>
-      book({
+      createBook({
         styles,
         strings: appleNumbersStrings,
         sheets: [
           {
             name: 'Sheet 1',
-            inside: `<sheetData><row r="1">${text('A1', 4)}<c r="B1"/></row><row r="2">${text('A2', 1)}${text('B2', 2)}</row></sheetData><mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells>`,
+            content: `<sheetData><row r="1">${sharedTextCell('A1', 4)}<c r="B1"/></row><row r="2">${sharedTextCell('A2', 1)}${sharedTextCell('B2', 2)}</row></sheetData><mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells>`,
           },
         ],
       }),
@@ -111,14 +112,14 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'openpyxl.xlsx',
-    habit: 'openpyxl: texts in place, no shared ones, dates as ISO when asked for',
+    habit: 'openpyxl: inline strings, no shared strings, dates as ISO 8601 if chosen',
     bytes: () =>
-      book({
+      createBook({
         styles,
         sheets: [
           {
             name: 'Sheet',
-            inside:
+            content:
               '<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="inlineStr"><is><t>born</t></is></c></row><row r="2"><c r="A2" t="inlineStr"><is><t>Zoë</t></is></c><c r="B2" s="1" t="d"><v>1990-04-30T00:00:00</v></c></row><row r="3"><c r="A3" t="n"/><c r="B3" t="n"/></row></sheetData>',
           },
         ],
@@ -132,12 +133,12 @@ export const otherWorkbooks: Vector[] = [
     file: 'no-names.xlsx',
     habit: 'a library that writes cells and rows without references',
     bytes: () =>
-      book({
-        strings: plainStrings('name', 'phone', 'Ann'),
+      createBook({
+        strings: plainTexts('name', 'phone', 'Ann'),
         sheets: [
           {
             name: 'Sheet1',
-            inside:
+            content:
               '<sheetData><row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c><v>7</v></c></row></sheetData>',
           },
         ],
@@ -151,15 +152,15 @@ export const otherWorkbooks: Vector[] = [
     file: 'strict.xlsx',
     habit: 'Excel, Strict Open XML: other namespaces, dates as ISO 8601 text',
     bytes: () =>
-      book({
-        family: 'http://purl.oclc.org/ooxml/officeDocument/relationships',
-        main: 'http://purl.oclc.org/ooxml/spreadsheetml/main',
+      createBook({
+        relationshipsNamespace: 'http://purl.oclc.org/ooxml/officeDocument/relationships',
+        mainNamespace: 'http://purl.oclc.org/ooxml/spreadsheetml/main',
         styles,
-        strings: plainStrings('name', 'born', 'Zoë'),
+        strings: plainTexts('name', 'born', 'Zoë'),
         sheets: [
           {
             name: 'Sheet1',
-            inside: `<sheetData><row r="1">${text('A1', 0)}${text('B1', 1)}</row><row r="2">${text('A2', 2)}<c r="B2" s="1" t="d"><v>1990-04-30</v></c></row></sheetData>`,
+            content: `<sheetData><row r="1">${sharedTextCell('A1', 0)}${sharedTextCell('B1', 1)}</row><row r="2">${sharedTextCell('A2', 2)}<c r="B2" s="1" t="d"><v>1990-04-30</v></c></row></sheetData>`,
           },
         ],
       }),

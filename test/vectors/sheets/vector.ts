@@ -1,23 +1,23 @@
-/** A file as a program saves it, and what it has to be read as, or how it is refused. */
+/** A file as a program saves it, with the table that has to be read from it, or the error that refuses it. */
 export type Vector = {
   file: string
-  /** The program, and the habit of it that this file shows. */
+  /** The program, and the property of its files that this file shows. Part of the title of the tests. */
   habit: string
   bytes: () => Buffer | Promise<Buffer>
-  /** As --sheet names it. */
+  /** The value of --sheet. */
   sheet?: string
-  /** As --encoding and --header-row say. */
+  /** The values of --encoding and --header-row. */
   encoding?: string
   headerRow?: number
 } & ({ table: string[][]; refusal?: undefined } | { refusal: string; table?: undefined })
 
-/** What Windows-1252 has beyond Latin-1, as far as these files use it. */
+/** The characters of these files that Windows-1252 has and Latin-1 has not. */
 const windows1252: Record<string, number> = { '€': 0x80, '’': 0x92, '–': 0x96, Š: 0x8a, š: 0x9a }
 
-export function western(text: string): Buffer {
+export function encodeWindows1252(text: string): Buffer {
   return Buffer.from(Array.from(text, (character) => windows1252[character] ?? character.codePointAt(0) ?? 0))
 }
 
-export function utf16(text: string): Buffer {
+export function encodeUtf16(text: string): Buffer {
   return Buffer.from(`\uFEFF${text}`, 'utf16le')
 }
