@@ -46,9 +46,10 @@ export default defineConfig({
     // Long enough for a busy machine; a test that hangs still ends.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. Tests
-    // wait for children and databases: two workers more than there are processors have something to do then. A file leaves
-    // no state of the process behind (trustAuthority gives back what it changed), so that files share one.
+    // By default Vitest leaves one processor idle and loads all modules again for each file, which together takes half
+    // the time of a run. Tests wait for child processes and databases, so two workers more than there are processors
+    // are never without work. Test files share a process, because each restores the state of the process that it
+    // changed (trustAuthority, for example).
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirstSequencer },
     isolate: false,

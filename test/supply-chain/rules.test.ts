@@ -3,9 +3,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { installScripts, shippedWithout, unpinned } from './rules.ts'
+import { findInstallScripts, compareWithSbom, findUnpinned } from './rules.ts'
 
-const ours = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', name), 'utf8')
+const readRepositoryFile = (name: string): string =>
+  readFileSync(join(import.meta.dirname, '..', '..', name), 'utf8')
 const lock = JSON.stringify({
   packages: {
     '': { hasInstallScript: true },
@@ -16,17 +17,17 @@ const lock = JSON.stringify({
 })
 
 test('a package without a SHA-512 digest is named', () => {
-  expect(unpinned(lock)).toEqual(['old', '@from/git'])
+  expect(findUnpinned(lock)).toEqual(['old', '@from/git'])
 })
 
-test('a package whose script is not decided on is named, wherever it is nested', () => {
-  expect(installScripts(lock, '{"allowScripts":{"old":false}}')).toEqual({
+test('a package whose install script is neither allowed nor forbidden is named, wherever it is nested', () => {
+  expect(findInstallScripts(lock, '{"allowScripts":{"old":false}}')).toEqual({
     decided: ['old'],
     undecided: ['@from/git'],
   })
 })
 
-test('a package that is shipped and not in the bill of materials is named, another version of it as well', () => {
+test('a shipped package that the bill of materials lacks, or has in another version, is named', () => {
   const sbom = JSON.stringify({
     components: [
       { name: 'one', version: '1.0.0' },
@@ -35,10 +36,12 @@ test('a package that is shipped and not in the bill of materials is named, anoth
   })
   const licences =
     'Code of these packages\n\none 1.0.0 (MIT)\n@a/two 2.0.0 (ISC)\nnode 24.1.0 (MIT)\n\nMIT 1 (c)'
-  expect(shippedWithout(sbom, licences)).toEqual({ missing: ['@a/two 2.0.0', 'node 24.1.0'], shipped: 3 })
+  expect(compareWithSbom(sbom, licences)).toEqual({ missing: ['@a/two 2.0.0', 'node 24.1.0'], shipped: 3 })
 })
 
-test('here every package is pinned, and every script decided on', () => {
-  expect(unpinned(ours('package-lock.json'))).toEqual([])
-  expect(installScripts(ours('package-lock.json'), ours('package.json')).undecided).toEqual([])
+test('in the lockfile of refcheck every package is pinned, and every install script is allowed or forbidden', () => {
+  expect(findUnpinned(readRepositoryFile('package-lock.json'))).toEqual([])
+  expect(
+    findInstallScripts(readRepositoryFile('package-lock.json'), readRepositoryFile('package.json')).undecided,
+  ).toEqual([])
 })

@@ -1,36 +1,45 @@
-interface Locked {
+interface LockedPackage {
   integrity?: string
   hasInstallScript?: boolean
 }
 
-const nameOf = (path: string): string => path.replace(/^.*node_modules\//, '')
+const packageNameOf = (path: string): string => path.replace(/^.*node_modules\//, '')
 
-const lockedIn = (lock: string): [path: string, locked: Locked][] =>
-  Object.entries((JSON.parse(lock) as { packages: Record<string, Locked> }).packages).filter(
+const readLockedPackages = (lock: string): [path: string, entry: LockedPackage][] =>
+  Object.entries((JSON.parse(lock) as { packages: Record<string, LockedPackage> }).packages).filter(
     ([path]) => path !== '',
   )
 
-/** Packages of a lockfile that a registry could change unnoticed. */
-export function unpinned(lock: string): string[] {
-  return lockedIn(lock)
+/** Returns the packages of a lockfile without a SHA-512 digest: a registry could change them unnoticed. */
+export function findUnpinned(lock: string): string[] {
+  return readLockedPackages(lock)
     .filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true)
-    .map(([path]) => nameOf(path))
+    .map(([path]) => packageNameOf(path))
 }
 
-/** Packages that bring a script for their installation: those that `allowScripts` of package.json decides on, and the others. */
-export function installScripts(lock: string, pjson: string): { decided: string[]; undecided: string[] } {
-  const { allowScripts } = JSON.parse(pjson) as { allowScripts: Record<string, boolean> }
-  const names = lockedIn(lock)
+/**
+ * Returns the packages of a lockfile that have an install script. `decided`: `allowScripts` of package.json allows or
+ * forbids the script.
+ */
+export function findInstallScripts(
+  lock: string,
+  packageJson: string,
+): { decided: string[]; undecided: string[] } {
+  const { allowScripts } = JSON.parse(packageJson) as { allowScripts: Record<string, boolean> }
+  const names = readLockedPackages(lock)
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
-    .map(([path]) => nameOf(path))
+    .map(([path]) => packageNameOf(path))
   return {
     decided: names.filter((name) => name in allowScripts),
     undecided: names.filter((name) => !(name in allowScripts)),
   }
 }
 
-/** Packages whose licence travels with the program, and those of them that a CycloneDX document does not name. */
-export function shippedWithout(sbom: string, licences: string): { missing: string[]; shipped: number } {
+/**
+ * Compares the packages of THIRD-PARTY-LICENSES.txt with a CycloneDX document. `missing`: packages that the document
+ * does not name. `shipped`: the number of all.
+ */
+export function compareWithSbom(sbom: string, licences: string): { missing: string[]; shipped: number } {
   const { components } = JSON.parse(sbom) as {
     components: { group?: string; name: string; version: string }[]
   }
