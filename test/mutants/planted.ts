@@ -21,7 +21,10 @@ const ledger = 'src/store/ledger'
 const editsOf = (path: string, ...edits: readonly (readonly [from: string, to: string])[]): Edit[] =>
   edits.map(([from, to]) => ({ path, from, to }))
 
-const comparedBefore = editsOf(
+/**
+ * Rows are compared outside the transaction that adds them, so that another process may add the same person meanwhile.
+ */
+const compareBeforeTransaction = editsOf(
   `${ledger}/batches.ts`,
   [
     'return this.#toBatch(await this.addOnce(',
@@ -42,12 +45,12 @@ const comparedBefore = editsOf(
 export const plantedBugs: readonly PlantedBug[] = [
   {
     title: 'rows of a file are compared before the transaction that adds them',
-    edits: comparedBefore,
+    edits: compareBeforeTransaction,
     tests: [`test/store/ledger/sqlite/one-step.test.ts`],
   },
   {
     title: 'rows of a file are compared before the transaction that adds them, PostgreSQL',
-    edits: comparedBefore,
+    edits: compareBeforeTransaction,
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
   {

@@ -19,7 +19,10 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '' } 
 const selected = plantedBugs.filter(({ title }) => title.includes(values.only))
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
 
-/** Returns the name of the first test that fails with these sources, or undefined if all pass. */
+/**
+ * Returns the name of the first test that fails with these sources, or the message of a file that cannot be run;
+ * undefined if all pass.
+ */
 function findFirstFailure(tests: readonly string[], sources: readonly ChangedSource[]): string | undefined {
   const [plan, output] = [join(folder, 'plan.json'), join(folder, 'results.json')]
   writeFileSync(plan, JSON.stringify({ sources }))

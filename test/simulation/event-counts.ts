@@ -1,8 +1,10 @@
 import type { LostIds } from './store-database.ts'
 
 /**
- * How often each event of the store and its machines occurred. 'first sent in a lost window': machines whose attempts
- * were all lost when the store was restored.
+ * How often each event of the store and its machines occurred. 'restored': restores that show themselves without an
+ * attempt log, by a new table or by `store check --restored`. 'first sent in a lost window': machines whose attempts
+ * were all lost when the store was restored. 'read and in no log': closed stores that lack attempts which a process
+ * read and which no attempt log has. 'undetectable': people ordered twice in a way that the program cannot detect.
  */
 export type EventCounts = Record<
   | 'restored between rounds'

@@ -21,7 +21,7 @@ const selectTables = `
 SELECT table_name AS name FROM information_schema.tables
 WHERE table_schema = 'refcheck' AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'simulated%'`
 const selectIdentityColumns = `
-SELECT table_name AS name, column_name AS number FROM information_schema.columns
+SELECT table_name, column_name FROM information_schema.columns
 WHERE table_schema = 'refcheck' AND is_identity = 'YES'`
 const selectNames = `
 SELECT id AS name FROM refcheck.attempts UNION ALL
@@ -102,8 +102,8 @@ export class StoreDatabase extends StoreFiles {
     if (kind === 'failover') await this.saveState('old_primary')
     const tables = await this.#selectNames(selectTables)
     const identityColumns = (await this.#client.query(selectIdentityColumns)).rows as {
-      name: string
-      number: string
+      table_name: string
+      column_name: string
     }[]
     const updateServerSql = {
       snapshot: '',
@@ -118,7 +118,7 @@ export class StoreDatabase extends StoreFiles {
           (table) => `INSERT INTO refcheck.${table} OVERRIDING SYSTEM VALUE TABLE ${name}.${table}`,
         ),
         ...identityColumns.map(
-          ({ name: table, number: column }) =>
+          ({ table_name: table, column_name: column }) =>
             `SELECT setval(pg_get_serial_sequence('refcheck.${table}', '${column}'), coalesce((SELECT max(${column}) FROM refcheck.${table}), 0) + 1, false)`,
         ),
         updateServerSql,

@@ -86,7 +86,7 @@ export class World {
   closed = 0
   /** Number of POST calls whose answers did not show the outcome. */
   lostAnswerCount = 0
-  /** Number of times that a row became `unknownOutcomeCount` while a process ran. */
+  /** Number of times that a row became `unknown` while a process ran. */
   unknownOutcomeCount = 0
   /** Number of calls that the service refused because the quota was exceeded. */
   quotaRefusalCount = 0
