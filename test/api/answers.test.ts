@@ -9,6 +9,7 @@ import { apiKey, requestId, startApi, type TestApi } from './setup.ts'
 
 /** An answer of the service has an envelope, and data of the documented shape (section "Resources and their fields"). */
 
+// The tests of this file whose titles match are the row `answer-limits` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('answer-limits', { mustNotHappen: 'shown whole', titles: /without an end/ })
 expectNoProcessFaults()
 

@@ -10,10 +10,10 @@ import { apiKey, checkId, startApi, userEmail } from './setup.ts'
 expectNoProcessFaults()
 
 const pdf = Buffer.from('%PDF-1.7\n\u0000\u0001binary\n%%EOF', 'latin1')
-const document = answer(200, { 'content-type': 'application/pdf' }, pdf)
+const pdfAnswer = answer(200, { 'content-type': 'application/pdf' }, pdf)
 
 test('a download by key sends both headers and no token, and returns the bytes unchanged', async () => {
-  await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(pdfAnswer) })
   await using api = startApi(server.origin)
   const stream = await api.openReport({ checkId })
   expect(await collect(stream.body)).toEqual(pdf)
@@ -30,7 +30,7 @@ test('a download by key sends both headers and no token, and returns the bytes u
 })
 
 test('a download by token sends the token, and neither the key nor the e-mail', async () => {
-  await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(pdfAnswer) })
   await using api = startApi(server.origin)
   const stream = await api.openSignedReport(`${server.origin}/v1/reports/${checkId}?t=TOKEN`)
   expect(await collect(stream.body)).toEqual(pdf)
@@ -42,7 +42,7 @@ test('a download by token sends the token, and neither the key nor the e-mail', 
 })
 
 test('a download by token needs no credentials', async () => {
-  await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(pdfAnswer) })
   await using api = startApi(server.origin, { credentials: undefined })
   const stream = await api.openSignedReport(`${server.origin}/v1/reports/${checkId}?t=TOKEN`)
   expect(await collect(stream.body)).toEqual(pdf)
@@ -129,7 +129,7 @@ test('a download that fails before its first byte is repeated', async () => {
     onRequest: (socket, _request, count) => {
       if (count === 1) socket.write(answer(503, {}, large))
       else if (count === 2) socket.write(enveloped(429, null, '', { 'retry-after': '2' }))
-      else socket.write(document)
+      else socket.write(pdfAnswer)
     },
   })
   await using api = startApi(server.origin)
@@ -140,7 +140,7 @@ test('a download that fails before its first byte is repeated', async () => {
 
 test('a download that breaks off rejects while its body is read, and is not repeated automatically', async () => {
   await using server = await startRawServer({
-    onRequest: (socket) => socket.end(document.subarray(0, -3)),
+    onRequest: (socket) => socket.end(pdfAnswer.subarray(0, -3)),
   })
   await using api = startApi(server.origin)
   const { body } = await api.openReport({ checkId })

@@ -8,6 +8,7 @@ import { startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn } from '../http/setup.ts'
 import { checkId, startApi } from './setup.ts'
 
+// The tests of this file are the row `report-url` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('report-url', { mustNotHappen: 'connections elsewhere' })
 
 /** The fault table: "report URL on a foreign host (CVE-2025-27152): exact origin and path: 0 foreign connections". */

@@ -8,10 +8,11 @@ import { root } from '../house/sources.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `supply` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('supply', { mustNotHappen: 'packages without a licence' })
 
-/** A package with one module, as npm installs it; the path of the module. */
-function installed(name: string, files: Record<string, string>, license: unknown = 'MIT'): string {
+/** Creates a package with one module, as npm installs it, and returns the path of the module. */
+function installPackage(name: string, files: Record<string, string>, license: unknown = 'MIT'): string {
   const folder = join(temporaryFolder(), 'node_modules', name)
   mkdirSync(join(folder, 'lib'), { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '1.2.3', license }))
@@ -22,24 +23,26 @@ function installed(name: string, files: Record<string, string>, license: unknown
 test('a licence that is not on the list ends the build with the name of the package', () => {
   expect(['MIT', '(MIT OR GPL-3.0-only)', 'MIT AND ISC'].map(isAllowed)).toEqual([true, true, true])
   expect(['', 'GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED'].map(isAllowed)).not.toContain(true)
-  const module = installed('greedy', { LICENSE: 'All of it is yours.' }, 'AGPL-3.0-only')
+  const module = installPackage('greedy', { LICENSE: 'All of it is yours.' }, 'AGPL-3.0-only')
   expect(() => readLicences([module])).toThrow('the licence of greedy 1.2.3 is not allowed: AGPL-3.0-only')
-  const old = installed('old', { LICENSE: 'x' }, { type: 'MIT' })
+  const old = installPackage('old', { LICENSE: 'x' }, { type: 'MIT' })
   expect(() => readLicences([old])).toThrow('the licence of old 1.2.3 is not allowed: {"type":"MIT"}')
 })
 
 test('a package without the text of its licence ends the build', () => {
-  const module = installed('bare', { 'README.md': '# bare\n\n## License\n\n[MIT](LICENSE)\n' })
+  const module = installPackage('bare', { 'README.md': '# bare\n\n## License\n\n[MIT](LICENSE)\n' })
   expect(() => readLicences([module])).toThrow('bare 1.2.3 has no text of its licence')
 })
 
-test('texts come from its files, those next to its modules and its README; equal ones are printed once', () => {
+test('licence texts are read from the files and the README of a package, and equal ones are printed once', () => {
   const text = formatLicences('About.', [
-    ...readLicences([installed('b', { 'license.md': 'Copyright B\r\nMIT', 'lib/LICENSE': 'Copyright C' })]),
     ...readLicences([
-      installed('@x/a', { 'README.md': '# a\n\n## License\n\nPermission is hereby granted.\n' }),
-      installed('d', { COPYING: 'Copyright D' }, 'ISC'),
-      installed('e', { LICENCE: 'Copyright D' }, 'ISC'),
+      installPackage('b', { 'license.md': 'Copyright B\r\nMIT', 'lib/LICENSE': 'Copyright C' }),
+    ]),
+    ...readLicences([
+      installPackage('@x/a', { 'README.md': '# a\n\n## License\n\nPermission is hereby granted.\n' }),
+      installPackage('d', { COPYING: 'Copyright D' }, 'ISC'),
+      installPackage('e', { LICENCE: 'Copyright D' }, 'ISC'),
     ]),
   ])
   const rule = '-'.repeat(80)
@@ -53,7 +56,7 @@ test('texts come from its files, those next to its modules and its README; equal
   )
 })
 
-test('every package of the bundle is in its file, and so is what is compiled into one', () => {
+test('THIRD-PARTY-LICENSES.txt names every package of the bundle and the holders of code compiled into one', () => {
   const contents = JSON.parse(readFileSync(join(root, 'dist', 'contents.json'), 'utf8')) as Record<
     string,
     string[]

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { launcherFor, readLockedPackage, parsePlatform, platforms } from '../../src/build/platforms.ts'
 import { root } from '../house/sources.ts'
 
-test('a platform is named by its flag; another one is refused with those there are', () => {
+test('a platform is given by --platform, and the error for an unknown one lists all platforms', () => {
   expect(parsePlatform(['--platform', 'win32-x64'])).toBe('win32-x64')
   for (const argv of [['--platform', 'win32-arm64'], ['win32-x64'], ['--platform', 'win32-x64', 'x']])
     expect(() => parsePlatform(argv)).toThrow(
@@ -14,7 +14,7 @@ test('a platform is named by its flag; another one is refused with those there a
     )
 })
 
-test('each Node is new enough for the program, and each keychain is the one of the lockfile', () => {
+test('the Node of each platform is new enough for the program, and its keychain is of the version in the lockfile', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     engines: { node: string }
   }
@@ -27,7 +27,7 @@ test('each Node is new enough for the program, and each keychain is the one of t
   }
 })
 
-test('the launcher of Windows ends its lines for cmd, quotes its own folder, and is over before Node starts', () => {
+test('the launcher of Windows ends its lines with CRLF, quotes its own folder, and ends before Node starts', () => {
   const { name, text, node } = launcherFor('win32-x64')
   expect([name, node]).toEqual(['refcheck.cmd', 'node.exe'])
   expect(text.replaceAll('\r\n', '')).not.toContain('\n')

@@ -21,8 +21,8 @@ const names = [
   '日本語の長い名前はここで折り返す',
 ]
 
-/** What draws the tables, as the build makes it. */
-async function bundled(): Promise<typeof source> {
+/** Bundles the module that formats tables as the build does, and imports it. */
+async function importBundledTable(): Promise<typeof source> {
   const dir = temporaryFolder()
   await build({
     input: { table: join(root, 'src', 'output', 'table.ts') },
@@ -34,7 +34,7 @@ async function bundled(): Promise<typeof source> {
 }
 
 test('a table of wide characters, emoji and combining marks is the same from the bundle and from source', async () => {
-  const { table } = await bundled()
+  const { table } = await importBundledTable()
   const columns = [
     { name: 'name', value: (name: string) => name },
     { name: 'twice', value: (name: string) => `${name} ${name}`, style: () => 'green' as const },

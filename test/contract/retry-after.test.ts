@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parseRetryAfter } from '../../src/contract/headers.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `retry-after` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('retry-after', { mustNotHappen: 'values misread' })
 
 test.each([

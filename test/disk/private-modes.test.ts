@@ -24,6 +24,7 @@ import {
 } from '../../src/disk/private-modes.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file whose titles match are rows of the fault table (test/resilience/rows.ts).
 recordForFaultTable('modes', { mustNotHappen: 'readable by others', titles: /umask|looser|account/ })
 recordForFaultTable('given-folder', { mustNotHappen: 'with another mode', titles: /mode|sticky|write/ })
 

@@ -23,6 +23,7 @@ import { isAlreadyExists } from '../../src/disk/failure.ts'
 import { removeTemporaries, writeFileAtomically } from '../../src/disk/whole-file.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `swapped` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('swapped', { mustNotHappen: 'writes outside or partial' })
 
 const moduleUrl = new URL('../../src/disk/whole-file.ts', import.meta.url).href

@@ -155,7 +155,7 @@ test('a 429 for an order is thrown at once; with waitMs the client waits, and ma
 
 test('onRequest and onResponse see every exchange, without the key and without tokens', async () => {
   const exchanges: unknown[] = []
-  const requestUrl = await withClient(
+  const reportUrl = await withClient(
     async (client) => {
       sandbox.inject({
         on: 'GET /v1/users',
@@ -180,7 +180,7 @@ test('onRequest and onResponse see every exchange, without the key and without t
   )
   const text = JSON.stringify(exchanges)
   expect(text).not.toContain(sandbox.apiKey)
-  expect(text).not.toContain(new URL(requestUrl).searchParams.get('t'))
+  expect(text).not.toContain(new URL(reportUrl).searchParams.get('t'))
   const users = `${sandbox.baseUrl}/v1/users`
   expect(exchanges.slice(0, 4)).toEqual([
     { method: 'GET', url: users },
@@ -189,7 +189,7 @@ test('onRequest and onResponse see every exchange, without the key and without t
     { method: 'GET', url: users, status: 200, failure: undefined },
   ])
   expect(exchanges).toHaveLength(10)
-  expect(exchanges.at(-1)).toMatchObject({ url: `${requestUrl.split('?')[0]}?t=***`, status: 200 })
+  expect(exchanges.at(-1)).toMatchObject({ url: `${reportUrl.split('?')[0]}?t=***`, status: 200 })
 })
 
 test('a callback that throws changes nothing, and the process is warned', async () => {

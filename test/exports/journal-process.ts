@@ -1,3 +1,4 @@
+/* Makes one order with a journal, both given as JSON on stdin, and prints `ordered` or the code of the error. */
 import { json } from 'node:stream/consumers'
 
 import { type ClientOptions, createClient, type NewRequest, RefcheckError } from '../../src/exports/client.ts'

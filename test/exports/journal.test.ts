@@ -18,6 +18,7 @@ import {
 import { type Sandbox, type SandboxFault, startSandbox } from '../../src/exports/sandbox.ts'
 import { temporaryFolder } from '../harness/world.ts'
 
+/** Creates an order. E-mails of different lengths (modulo 10) have different phones. */
 const createOrder = (email = 'priya@example.com', name = 'Priya'): NewRequest => ({
   package_id: 102,
   recipient: { first_name: name, last_name: 'Shah', email, phone: `+6141234567${email.length % 10}` },

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { childEnvironment, secretsOf } from '../../src/host/secrets.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `children` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('children', { mustNotHappen: 'keys passed on' })
 
 const createChildEnvironment = (env: Record<string, string>) => childEnvironment(env, secretsOf(env))

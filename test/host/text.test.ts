@@ -5,6 +5,7 @@ import { sanitize } from '../../src/host/text.ts'
 import { jsonText } from '../../src/output/view.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `escapes` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('escapes', { mustNotHappen: 'raw controls' })
 
 test.each([

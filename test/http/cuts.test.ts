@@ -6,6 +6,7 @@ import { enveloped, identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, trustAuthority } from './setup.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `cut` of the fault table (test/resilience/rows.ts).
 const faultRow = recordForFaultTable('cut', { mustNotHappen: 'sent again' })
 
 expectNoProcessFaults()

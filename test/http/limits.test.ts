@@ -7,6 +7,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, expectTransportError } from './setup.ts'
 
+// The tests of this file are the row `answer-limits` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('answer-limits', { mustNotHappen: 'without an end' })
 
 expectNoProcessFaults()

@@ -5,6 +5,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
+// The tests of this file are the row `redirect` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('redirect', { mustNotHappen: 'followed' })
 
 expectNoProcessFaults()

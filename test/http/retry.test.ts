@@ -9,6 +9,7 @@ import type { HttpHeaders } from '../../src/http/types.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `retry-after` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('retry-after', { mustNotHappen: 'hot loops' })
 
 /**
@@ -16,6 +17,7 @@ recordForFaultTable('retry-after', { mustNotHappen: 'hot loops' })
  * and 429s.
  */
 
+/** What one attempt gets: a status, a cut connection, an untrusted certificate, or a status with its Retry-After. */
 type Step = number | 'cut' | 'certificate' | [status: number, retryAfter: string | undefined]
 
 const fixedRandom = (fraction: number): Random => ({

@@ -7,6 +7,7 @@ import { startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, nextTurn, post, startClient } from './setup.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `plain-http` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('plain-http', { mustNotHappen: 'sent in clear text' })
 
 expectNoProcessFaults()

@@ -8,6 +8,7 @@ import { startConnectProxy } from './connect-proxy.ts'
 import { answer, identity, startRawServer } from './raw-server.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `plain-http` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('plain-http', { mustNotHappen: 'sent to whom nobody trusts' })
 
 /** A process loads the trusted authorities when it starts, so that each test starts a new process. */

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { serveSmallRequests } from '../../src/server/small-requests.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `idle` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('idle', { mustNotHappen: 'blocked' })
 
 const limits = { maxBytes: 1000, requestTimeoutMs: 60_000, idleTimeoutMs: 60_000 }

@@ -9,6 +9,7 @@ import { serveHealth } from '../../src/app/worker.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `incomplete` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('incomplete', { mustNotHappen: 'blocked' })
 
 test('metrics that are requested several times at once are read once, and read again for a later request', async () => {

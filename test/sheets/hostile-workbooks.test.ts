@@ -4,6 +4,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { excelParts, header, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `input-limits` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('input-limits', { mustNotHappen: 'taken in' })
 
 const sheet = `<sheetData>${headerAndRow('<c r="A2"><v>1</v></c>')}</sheetData>`

@@ -4,6 +4,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { excelParts, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `workbooks` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('workbooks', { mustNotHappen: 'taken in' })
 
 const createOleFile = (word: string): Buffer =>

@@ -10,6 +10,7 @@ import { readRefusal, readRows, readTable } from './table.ts'
 import { formatAttributes, partsWithManySheets, odsParts, partsWithSheet } from './large-workbooks.ts'
 import { excelParts, header, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 
+// The tests of this file are the row `tables` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('tables', { mustNotHappen: 'taken in' })
 
 const sheetData = `<sheetData>${headerAndRow('<c r="A2"><v>1</v></c>')}</sheetData>`

@@ -36,6 +36,7 @@ export function createWorkbook(rows: string, after = '', otherParts: Parts = {})
   return zipParts(excelParts(`<sheetData>${rows}</sheetData>${after}`, otherParts))
 }
 
+/** Row 1 with the first two shared strings, the headers `first_name` and `phone`. */
 export const header = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
 
 /** Returns the XML of the header and of one data row with the given cells. */

@@ -8,6 +8,7 @@ import { collect, collectBytes, openBytes, textOfCell, readTable } from './table
 import { excelParts, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `formulas` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('formulas', { mustNotHappen: 'changed by a round trip' })
 
 const ownColumns = ['row', 'request_id', 'error']

@@ -6,6 +6,7 @@ import { validateBody, validateDraft } from '../../../src/domain/form/validate.t
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file whose titles match are the row `prototype` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('prototype', {
   mustNotHappen: 'prototypes changed',
   titles: /__proto__|constructor|prototype/,

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { namePart, plainReportName, truncate } from '../../../src/domain/report/template.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `names` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('names', { mustNotHappen: 'escapes' })
 
 test.each([

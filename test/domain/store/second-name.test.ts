@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { isListedMount, requireOneName } from '../../../src/domain/store/address.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `second-name` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('second-name', { mustNotHappen: 'taken' })
 
 test('a store with one name that is not a mount point is accepted', () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { RefusedDeliveryLog } from '../../../src/domain/webhook/refused-delivery-log.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `refused-flood` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('refused-flood', { mustNotHappen: 'with a line each' })
 
 test('the first ten refused deliveries have a line each, then one line a minute counts them', () => {

@@ -22,6 +22,7 @@ import { scratch, type Scratch } from './scratch.ts'
 import { storeLocation, resolveStoreAddress } from '../../../src/store/ledger/open.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file whose titles match are the row `modes` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('modes', {
   mustNotHappen: 'readable by others',
   titles: /umask|looser|folder that exists/,

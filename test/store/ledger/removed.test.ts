@@ -7,6 +7,7 @@ import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
+// The tests of this file are the row `at-rest` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('at-rest', { mustNotHappen: 'brought back' })
 
 const [firstRequestId, secondRequestId] = ['1', '2'].map(

@@ -23,6 +23,7 @@ import { reportKey } from '../../../src/domain/report/record.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `planted` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('planted', { mustNotHappen: 'written outside' })
 
 const isRoot = process.getuid?.() === 0

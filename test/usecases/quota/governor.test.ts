@@ -7,6 +7,7 @@ import { scratch } from '../../store/ledger/scratch.ts'
 import { windows } from './hour.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
+// The tests of this file whose titles match are the row `clock` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('clock', { mustNotHappen: 'early sends', titles: /by a day/ })
 
 const day = 86_400_000
