@@ -72,6 +72,7 @@ test('on a terminal there is a question for each unknown row, with the time from
     2> Ana Row1 (line 2) will not be sent again.
     2>
     Nothing is left to settle.
+    Ana Row2 (a2+cut-after@example.com) may have been ordered, and was dropped. To decide again: refcheck batch reconcile BATCH_1 --row 2
     exit 0
   `)
   expect(here.listOrderedEmails()).toEqual(['a2+cut-after@example.com'])

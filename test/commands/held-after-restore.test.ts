@@ -119,7 +119,7 @@ test('a request that the provider has is recorded, so that a later file holds th
   expect(listOrderedEmails().filter((email) => email === 'a3@example.com')).toHaveLength(1)
 })
 
-test('release --all warns of rows that may have been ordered, and asks on a terminal', async () => {
+test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {
   const { type, batchId } = await restoreOlderStore()
   const line = `batch release ${batchId} --all`
   const answers = [{ ask: /^Release these rows all the same/, confirm: false }]
@@ -132,16 +132,25 @@ test('release --all warns of rows that may have been ordered, and asks on a term
   `)
   expect(await type(line)).toMatchInlineSnapshot(`
     $ refcheck batch release BATCH_1 --all
-    2> Warning: 3 rows of people.csv may have been ordered, because this store had lost attempts: Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6). Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release BATCH_1
-    2> Released 3 rows. Order with: refcheck batch resume BATCH_1
     batch  BATCH_1
     people.csv, 102 Identity check only
 
     2  accepted
-    3  pending
+    3  held
     5  rows
 
     results  HOME/people.results.csv
-    exit 0
+    2> Error: 3 rows stay held, because their people may have been ordered (this store had lost attempts): Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6)
+    2> The provider has no request for Ana Row3 (line 4): refcheck batch release BATCH_1 --row 3
+    2> The provider has one, record it on a terminal: refcheck batch release BATCH_1
+    exit 10
   `)
+  const asJson = await type(`${line} --json`)
+  expect([asJson.code, asJson.json()]).toMatchObject([
+    10,
+    { batch_id: batchId, counts: { held: 3 }, error: { code: 'incomplete' } },
+  ])
+  expect((await type(`batch release ${batchId} --row 3`)).code).toBe(0)
+  const confirmed = [{ ask: /^Release these rows all the same/, confirm: true }]
+  expect((await type(line, { answers: confirmed })).stderr).toContain('Released 2 rows.')
 })

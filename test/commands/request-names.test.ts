@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
+import { createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
@@ -182,6 +183,30 @@ test('request get with a name reports an order with an unknown outcome, also nex
       2> Find out with: refcheck batch reconcile BATCH_1
       exit 5
     `)
+})
+
+test('request get finds a person whose order was dropped, and each command that concerns her names her row', async () => {
+  const here = await session()
+  const batchId = await createUnknownRow(here)
+  await here.type(`batch reconcile ${batchId} --row 2 --drop`)
+  const screen = { tty: true, env: { NO_COLOR: '1' } }
+  expect(
+    await here.all(['request get row2', `batch reconcile ${batchId}`], { ...screen, answers: [] }),
+  ).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request get row2
+    2> Error: Ana Row2 (a2+cut-after@example.com) is perhaps ordered: package 102, sent
+    2> 2026-11-20 12:00 +00:00, the outcome is unknown and the order was dropped
+    2> It is never sent again. To decide again:
+    2>   refcheck batch reconcile BATCH_1 --row 2
+    exit 5
+
+    $ NO_COLOR=1 refcheck batch reconcile BATCH_1
+    Nothing to settle.
+    Ana Row2 (a2+cut-after@example.com) may have been ordered, and was dropped. To
+    decide again:
+      refcheck batch reconcile BATCH_1 --row 2
+    exit 0
+  `)
 })
 
 test('if only one order has the exact name, it is shown, even if other names contain that name', async () => {

@@ -23,6 +23,10 @@ HELD ROWS
     $ refcheck batch cancel 3f2b8c1e --row 13     # the same person
     $ refcheck batch resume 3f2b8c1e              # sends what was released
 
+  A row that a restored backup holds may have been ordered. batch release --all
+  asks about these rows; without a terminal it leaves them held (exit code 10).
+  --row 12 releases one: first ask the provider whether they have a request.
+
   If many people share an address, such as that of an agency, say so once
   (--allow-similar orders all rows of a file that are similar to one another):
 

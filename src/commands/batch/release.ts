@@ -1,5 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
+import { perhapsOrderedError } from '../../domain/batch/held-question.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
@@ -11,13 +12,13 @@ import {
 } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
-import { findBatchToRun } from '../../usecases/batch/read-batch.ts'
+import { findBatchToRun, listHeld } from '../../usecases/batch/read-batch.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override summary = 'Release held rows, so that they may be ordered'
   static override description =
-    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". On a terminal, without a flag, each held row is asked about. A release covers what the row matches now; a new match holds it again. Rows held by a restored backup may have been ordered: --all names them, and on a terminal asks before it releases any row. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
+    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". On a terminal, without a flag, each held row is asked about. A release covers what the row matches now; a new match holds it again. Rows held by a restored backup may have been ordered: --all asks about them on a terminal, and elsewhere leaves them held and ends with 10; --row N releases one. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
   static override examples = [
     'refcheck batch release 3f2b8c1e --row 12',
     'refcheck batch release 3f2b8c1e --shared office@agency.example',
@@ -37,7 +38,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       helpValue: 'VALUE',
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ summary: 'Release all rows held as similar or by a restored backup' }),
+    all: Flags.boolean({ summary: 'Release all rows held as similar; asks about those of a restored backup' }),
   }
 
   async run(): Promise<void> {
@@ -45,12 +46,13 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const { row, shared, all, json } = this.flags
     const shouldAsk =
       row === undefined && shared === undefined && !all && !json && app.prompter() !== undefined
-    const release = shouldAsk ? undefined : this.parseRelease()
+    let release = shouldAsk ? undefined : this.parseRelease()
     // Throws if the account in use was not added to the store.
     await app.service('account')
     const services = await app.batchServices()
     const batch = await findBatchToRun(services, this.args.batch_id)
-    if (release?.kind === 'all') await this.confirmAfterLostAttempts(batch)
+    if (release?.kind === 'all' && (await this.confirmLostAttempts(batch)))
+      release = { kind: 'all', includesLostAttempts: true }
     const { userEmail } = await app.service('api')
     const answers =
       release === undefined
@@ -74,28 +76,34 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       return this.answer(
         batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
       )
-    app.reporter.note(
-      releasedCount === 0
-        ? release === undefined
-          ? 'No row was released.'
-          : 'No held row matches; nothing was released.'
-        : `Released ${formatCount(releasedCount, 'row')}. Order with: refcheck batch resume ${batch.id}`,
-    )
+    // Rows whose people may have been ordered are released one by one only.
+    const failure =
+      release?.kind === 'all' ? perhapsOrderedError(await listHeld(await app.services('batches', 'files'), batch)) : undefined
+    if (releasedCount > 0 || failure === undefined)
+      app.reporter.note(
+        releasedCount === 0
+          ? release === undefined
+            ? 'No row was released.'
+            : 'No held row matches; nothing was released.'
+          : `Released ${formatCount(releasedCount, 'row')}. Order with: refcheck batch resume ${batch.id}`,
+      )
     this.answer(
       batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
+      failure,
     )
   }
 
   /**
-   * Warns of rows that are held because the store had lost attempts (a backup was restored): they may have been
-   * ordered. Asks on a terminal whether these rows are released.
+   * Asks on a terminal about rows that are held because the store had lost attempts (a backup was restored): they may
+   * have been ordered. Returns whether they are released as well. Without a terminal, and with --json, they stay held.
    */
-  private async confirmAfterLostAttempts(batch: Batch): Promise<void> {
+  private async confirmLostAttempts(batch: Batch): Promise<boolean> {
     const { app } = this
+    if (this.flags.json || app.prompter() === undefined) return false
     const count = await warnOfLostAttempts(app, batch)
-    if (count === 0) return
-    const canAsk = !this.flags.json && app.prompter() !== undefined
-    await this.confirm(`Release ${count === 1 ? 'this row' : 'these rows'} all the same?`, !canAsk)
+    if (count === 0) return false
+    await this.confirm(`Release ${count === 1 ? 'this row' : 'these rows'} all the same?`, false)
+    return true
   }
 
   private parseRelease(): Release {

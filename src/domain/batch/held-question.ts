@@ -3,7 +3,8 @@ import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
 import { hintsAfterLostAttempts } from './verdict.ts'
 import { localTime } from '../wording/time.ts'
-import { personName, personWithEmail } from '../wording/text.ts'
+import { formatCount, personName, personWithEmail } from '../wording/text.ts'
+import { IncompleteError } from '../../errors/kinds.ts'
 
 /**
  * The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate.
@@ -146,6 +147,30 @@ export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): str
     `Order ${rowText}: refcheck batch release ${batchId} --row ${row}`,
     `Leave ${rowText} out: refcheck batch cancel ${batchId} --row ${row}`,
   ].join('\n')
+}
+
+/** Reasons for which the person of a held row may have been ordered. */
+const perhapsOrderedReasons: readonly BatchRow['heldFor'][] = ['store_forgot', 'similar_unknown']
+
+/** The greatest number of people whom the error about held rows names. */
+const maxNamedHeld = 5
+
+/**
+ * Returns the error about the rows that a release of all rows left held, because their people may have been ordered;
+ * undefined if there are none.
+ */
+export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteError | undefined {
+  const rows = heldRows.filter(({ held }) => perhapsOrderedReasons.includes(held.heldFor))
+  if (rows.length === 0) return undefined
+  const names = rows.slice(0, maxNamedHeld).map(({ held }) => formatRow(held))
+  const more = rows.length > names.length ? ` and ${rows.length - names.length} more` : ''
+  const reason = rows.some(({ held }) => held.heldFor === 'store_forgot')
+    ? 'this store had lost attempts'
+    : 'an order of a similar person has an unknown outcome'
+  return new IncompleteError(
+    `${formatCount(rows.length, 'row stays', 'rows stay')} held, because ${rows.length === 1 ? 'its person' : 'their people'} may have been ordered (${reason}): ${names.join(', ')}${more}`,
+    { hint: hintForHeldRows(rows, false) },
+  )
 }
 
 function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {

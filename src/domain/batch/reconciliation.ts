@@ -18,6 +18,8 @@ export interface Reconciliation {
   ambiguous: { submission: Submission; requestIds: string[]; nearMatches: NearMatch[] }[]
   /** Rows without a request for the same or a similar person. This does not prove that they were not ordered. */
   open: Submission[]
+  /** Dropped rows without such a request. The user is asked about one of them only if its number is given. */
+  dropped?: Submission[]
   /** The number of requests that were read. */
   readCount: number
   /** Requests that were not ordered with this store, for people who were ordered with it. */

@@ -381,8 +381,11 @@ export type Release =
   | { kind: 'rows'; rows: readonly number[] }
   /** Rows that share this e-mail or phone (as `sharedKey` returns it) with a similar person. */
   | { kind: 'shared'; value: string }
-  /** All rows that are held because a similar person was ordered. */
-  | { kind: 'all' }
+  /**
+   * All rows that are held because a similar person was ordered. `includesLostAttempts`: also those that may have been
+   * sent, because the store had lost attempts; a person on a terminal confirms that.
+   */
+  | { kind: 'all'; includesLostAttempts?: boolean }
 
 /** Why a row is held, and the order (its batch and row) that is listed as the conflict of the row. */
 export interface ListedConflict {
@@ -406,9 +409,11 @@ export function releasedConflicts(
     release.kind !== 'rows' || (order.batchId === listed.batchId && order.row === listed.row)
   const covered = conflicts.filter((conflict) => coversConflict(release, row, conflict) && isListed(conflict))
   if (release.kind === 'rows' && release.rows.includes(row.row)) return covered
-  // Whether the row was sent is unknown, so only its number or a release of all rows covers it.
+  // Whether the row was sent is unknown, so only its number or a confirmed release of all rows covers it.
   const concernsRow =
-    listed.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || conflicts.length === 0
+    listed.heldFor === 'store_forgot'
+      ? release.kind === 'all' && release.includesLostAttempts === true
+      : covered.length > 0 || conflicts.length === 0
   return concernsRow ? covered : undefined
 }
 

@@ -237,7 +237,7 @@ type OpenOrder = Pick<Submission, 'batchId' | 'row' | 'state'>
  * Returns the command to reconcile an order. It reconciles by evidence, except for a dropped row, about which a user
  * has already decided without evidence.
  */
-function reconcileCommand({ batchId, row, state }: OpenOrder): string {
+export function reconcileCommand({ batchId, row, state }: OpenOrder): string {
   return `refcheck batch reconcile ${batchId}${state === 'dropped' ? ` --row ${row}` : ''}`
 }
 

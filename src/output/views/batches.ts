@@ -349,6 +349,21 @@ function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
   return `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
 }
 
+/** The greatest number of dropped rows that are listed. */
+const maxDropped = 5
+
+/** Returns the dropped rows, each with the command that asks about it: without its number, it is not asked about. */
+function droppedLines({ dropped = [] }: Reconciliation): string[] {
+  const more = dropped.length - maxDropped
+  return [
+    ...dropped.slice(0, maxDropped).map(({ batchId, row, recipient }) => {
+      const who = recipient === undefined ? `row ${row} of batch ${batchId}` : personWithEmail(recipient)
+      return `${sanitize(who)} may have been ordered, and was dropped. To decide again: refcheck batch reconcile ${batchId} --row ${row}`
+    }),
+    ...(more > 0 ? [`… and ${more} more: refcheck request list --status dropped`] : []),
+  ]
+}
+
 /** Shows the findings of `batch reconcile`. */
 export function reconciledView(found: Reconciliation): View {
   const { settled, ambiguous, open, readCount: reads, secondOrders = [], askedRowCount = 0 } = found
@@ -394,6 +409,7 @@ export function reconciledView(found: Reconciliation): View {
             ? 'Nothing is left to settle.'
             : 'Nothing to settle.'
           : '',
+        ...droppedLines(found),
       ]
         .filter((line) => line !== '')
         .join('\n'),

@@ -105,6 +105,7 @@ function withAmbiguous(
 ): Reconciliation {
   const matchedIds = new Set(result.settled.map(({ requestId }) => requestId))
   const open: Submission[] = []
+  const dropped: Submission[] = []
   for (const submission of result.open) {
     const remaining = (nearRequests.get(submission) ?? []).filter(
       ({ requestId }) => !matchedIds.has(requestId),
@@ -112,6 +113,7 @@ function withAmbiguous(
     // Rows that are pending again or dropped and match no request are removed from `open`: they need no further
     // evidence.
     if (remaining.length === 0 && submission.state === 'unknown') open.push(submission)
+    else if (remaining.length === 0 && submission.state === 'dropped') dropped.push(submission)
     else if (remaining.length > 0) {
       const found = remaining.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
       result.ambiguous.push({
@@ -121,7 +123,7 @@ function withAmbiguous(
       })
     }
   }
-  return { ...result, open }
+  return { ...result, open, ...(dropped.length > 0 && { dropped }) }
 }
 
 /**

@@ -23,10 +23,11 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
+import { reconcileCommand } from '../../domain/submission/duplicate.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import { listedTime } from '../../domain/wording/time.ts'
+import { listedTime, localTime } from '../../domain/wording/time.ts'
 import { missingPersonText, personName, personWithEmail } from '../../domain/wording/text.ts'
 import type { Recipient, RequestResource } from '../../contract/request.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
@@ -296,7 +297,7 @@ export async function findRequestOfPerson(
   }: { baseUrl: string; prompter: Prompter | undefined; commandFor: (requestId: string) => string },
 ): Promise<string> {
   const service = serviceOf(baseUrl)
-  const orders = (await ledger.list({ states: ['accepted', 'sending', 'unknown'] })).filter(
+  const orders = (await ledger.list({ states: statesAtService })).filter(
     (each) =>
       serviceOf(each.baseUrl) === service &&
       each.recipient !== undefined &&
@@ -318,13 +319,15 @@ export async function findRequestOfPerson(
     const personText =
       recipient === undefined ? missingPersonText(reason) : `${personName(recipient)}, ${recipient.email}`
     const status =
-      requestId === undefined ? 'perhaps ordered' : `${order.requestStatus ?? 'RECEIVED'}, ordered`
+      requestId === undefined
+        ? `perhaps ordered${order.state === 'dropped' ? ', dropped,' : ''}`
+        : `${order.requestStatus ?? 'RECEIVED'}, ordered`
     return `${personText}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
   }
   if (prompter === undefined) {
     const candidates = matchingOrders.map((order) => {
-      const { requestId, batchId } = order
-      const command = requestId === undefined ? reconcileCommand(batchId) : commandFor(requestId)
+      const { requestId } = order
+      const command = requestId === undefined ? reconcileCommand(order) : commandFor(requestId)
       return { description: describeOrder(order), command }
     })
     throw new UsageError(...ambiguousPerson(text, candidates))
@@ -341,15 +344,20 @@ export async function findRequestOfPerson(
   return requestIdOfOrder(chosen)
 }
 
-const reconcileCommand = (batchId: string): string => `refcheck batch reconcile ${batchId}`
-
 /** Returns the id of the request of an order. Throws NotFoundError if its outcome is unknown. */
-function requestIdOfOrder({ requestId, recipient, batchId, reason }: Submission): string {
+function requestIdOfOrder(order: Submission): string {
+  const { requestId, recipient, reason, state, attemptedAt } = order
   if (requestId !== undefined) return requestId
   const personText = recipient === undefined ? missingPersonText(reason) : personWithEmail(recipient)
-  throw new NotFoundError(`${personText} is perhaps ordered: the outcome is unknown`, {
-    hint: `Find out with: ${reconcileCommand(batchId)}`,
-  })
+  const sentText = attemptedAt === undefined ? '' : `, sent ${localTime(attemptedAt)}`
+  throw state === 'dropped'
+    ? new NotFoundError(
+        `${personText} is perhaps ordered: package ${order.packageId}${sentText}, the outcome is unknown and the order was dropped`,
+        { hint: `It is never sent again. To decide again: ${reconcileCommand(order)}` },
+      )
+    : new NotFoundError(`${personText} is perhaps ordered: the outcome is unknown`, {
+        hint: `Find out with: ${reconcileCommand(order)}`,
+      })
 }
 
 const wordsOf = (name: string): string[] =>

@@ -86,9 +86,11 @@ test('a row without conflicts is compared again by any release', () => {
   expect(releasedConflicts(releaseOfAll, row, [], createListedConflict('similar'))).toEqual([])
 })
 
-test('a row that is held as store_forgot is released by its number or with all, and not by a shared value', () => {
+test('a row that is held as store_forgot is released by its number or by a confirmed release of all, and not by a shared value', () => {
   const listedWithoutOrder = createListedConflict('store_forgot', { batchId: undefined, row: undefined })
   expect(releasedConflicts(releaseOfRow, row, [], listedWithoutOrder)).toEqual([])
-  expect(releasedConflicts(releaseOfAll, row, [], listedWithoutOrder)).toEqual([])
+  const confirmed: Release = { kind: 'all', includesLostAttempts: true }
+  expect(releasedConflicts(confirmed, row, [], listedWithoutOrder)).toEqual([])
+  expect(releasedConflicts(releaseOfAll, row, [], listedWithoutOrder)).toBeUndefined()
   expect(releasedConflicts({ kind: 'shared', value: ann.email }, row, [], listedWithoutOrder)).toBeUndefined()
 })
