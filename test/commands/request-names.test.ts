@@ -190,9 +190,8 @@ test('request get finds a person whose order was dropped, and each command that 
   const batchId = await createUnknownRow(here)
   await here.type(`batch reconcile ${batchId} --row 2 --drop`)
   const screen = { tty: true, env: { NO_COLOR: '1' } }
-  expect(
-    await here.all(['request get row2', `batch reconcile ${batchId}`], { ...screen, answers: [] }),
-  ).toMatchInlineSnapshot(`
+  expect(await here.all(['request get row2', `batch reconcile ${batchId}`], { ...screen, answers: [] }))
+    .toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get row2
     2> Error: Ana Row2 (a2+cut-after@example.com) is perhaps ordered: package 102, sent
     2> 2026-11-20 12:00 +00:00, the outcome is unknown and the order was dropped

@@ -38,7 +38,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       helpValue: 'VALUE',
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ summary: 'Release all rows held as similar; asks about those of a restored backup' }),
+    all: Flags.boolean({
+      summary: 'Release all rows held as similar; asks about those of a restored backup',
+    }),
   }
 
   async run(): Promise<void> {
@@ -78,7 +80,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       )
     // Rows whose people may have been ordered are released one by one only.
     const failure =
-      release?.kind === 'all' ? perhapsOrderedError(await listHeld(await app.services('batches', 'files'), batch)) : undefined
+      release?.kind === 'all'
+        ? perhapsOrderedError(await listHeld(await app.services('batches', 'files'), batch))
+        : undefined
     if (releasedCount > 0 || failure === undefined)
       app.reporter.note(
         releasedCount === 0

@@ -150,7 +150,7 @@ export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): str
 }
 
 /** Reasons for which the person of a held row may have been ordered. */
-const perhapsOrderedReasons: readonly BatchRow['heldFor'][] = ['store_forgot', 'similar_unknown']
+const perhapsOrderedReasons = new Set<BatchRow['heldFor']>(['store_forgot', 'similar_unknown'])
 
 /** The greatest number of people whom the error about held rows names. */
 const maxNamedHeld = 5
@@ -160,7 +160,7 @@ const maxNamedHeld = 5
  * undefined if there are none.
  */
 export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteError | undefined {
-  const rows = heldRows.filter(({ held }) => perhapsOrderedReasons.includes(held.heldFor))
+  const rows = heldRows.filter(({ held }) => perhapsOrderedReasons.has(held.heldFor))
   if (rows.length === 0) return undefined
   const names = rows.slice(0, maxNamedHeld).map(({ held }) => formatRow(held))
   const more = rows.length > names.length ? ` and ${rows.length - names.length} more` : ''
