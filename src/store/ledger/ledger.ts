@@ -55,10 +55,8 @@ import {
 import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
-/**
- * Locks a row, after waiting for a process that is changing it, and returns its state. In the statements of this file,
- * words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
- */
+// In statements, words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
+/** Locks a row, after waiting for a process that is changing it, and returns its state. */
 const lockState = `
 SELECT state, attempt_id FROM submissions s
 WHERE batch_id = :batchId AND row_number = :row {lockRows s}`
@@ -293,9 +291,9 @@ export class EngineLedger extends StorePart {
 
   /**
    * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the
-   * quota is full, only the time to wait is returned. There is no attempt if the row differs from `targetRow`, or becomes
+   * quota is full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes
    * `duplicate` or `held`, since it is compared again in the same transaction. `mayClaimNext`: if several runners send
-   * rows of the batch, the first pending row that no other runner has is claimed instead of `targetRow`. An attempt whose
+   * rows of the batch, the first pending row that no other runner has is claimed instead of `from`. An attempt whose
    * commit has no answer is never sent.
    */
   async beginInQuota(
@@ -366,9 +364,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Makes the change of the row `targetRow` and claims the row `next` in the same commit, which halves the flushes to disk.
-   * Nothing is claimed if the change was not made. `attempt` is undefined if the next row differs from `next`, or if the
-   * quota is full.
+   * Makes the change of the row `from` and claims the row `next` in the same commit, which halves the flushes to disk.
+   * Nothing is claimed without the change. `attempt` is undefined if the row differs from `next` or the quota is full.
    */
   async moveAndBegin(
     from: RowVersion,
