@@ -70,8 +70,8 @@ async function readHeader(
 }
 
 async function* nonBlankRows(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<HeadRow[]> {
-  for await (const part of records(text, dialect, name))
-    yield part.flatMap(({ cells, line }) => (isBlank(cells) ? [] : { line, texts: cells }))
+  for await (const recordsOfChunk of records(text, dialect, name))
+    yield recordsOfChunk.flatMap(({ cells, line }) => (isBlank(cells) ? [] : { line, texts: cells }))
 }
 
 /** Bytes above 127, which an unknown encoding leaves as characters of Latin-1. */
@@ -220,7 +220,7 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
 }
 
 /** Problem and hint by the error code of csv-parse. `at` is the number of the first line that was not read whole. */
-const describeParseError: Partial<Record<string, (at: string) => [what: string, hint: string]>> = {
+const problemsByParseError: Partial<Record<string, (at: string) => [what: string, hint: string]>> = {
   CSV_QUOTE_NOT_CLOSED: (at) => [
     `the row that starts on line ${at} has an opening quote without a closing one`,
     'Close it with ", and write a " inside a quoted cell as "".',
@@ -241,7 +241,7 @@ const describeParseError: Partial<Record<string, (at: string) => [what: string, 
 
 function csvRefusal(error: CsvError, line: number, name: string): Error {
   const at = String(Math.max(1, line))
-  const [what, hint] = describeParseError[error.code]?.(at) ?? [
+  const [what, hint] = problemsByParseError[error.code]?.(at) ?? [
     `line ${at}: ${error.message}`,
     'Save it as XLSX.',
   ]

@@ -26,7 +26,7 @@ export async function openJson(
   const { name } = source
   const text = decodeSource(source, encoding ?? 'utf-8')
   const layoutIfNotWrapped: JsonLayout = isArray ? 'array' : 'lines'
-  const isWrapped = !isArray && !linesFileName.test(name) && (await hasLayout('wrapped', text, name))
+  const isWrapped = !isArray && !linesFileName.test(name) && (await isWrappedFile(text, name))
   const layout = isWrapped ? 'wrapped' : layoutIfNotWrapped
   const columns = await collectColumns(text, layout, name, readRow)
   return {
@@ -41,13 +41,13 @@ export async function openJson(
 const linesFileName = /\.(?:jsonl|ndjson)$/iu
 
 /**
- * Whether the file has this layout. The whole file is read, because the first row of JSON Lines may begin like the
- * object of a `wrapped` file.
+ * Whether the file has the layout `wrapped`. The whole file is read, because the first row of JSON Lines may begin like
+ * the object of a `wrapped` file.
  */
-async function hasLayout(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
+async function isWrappedFile(text: DecodedText, name: string): Promise<boolean> {
   try {
     let firstElement: string | undefined
-    for await (const element of elements(text.chunks(), layout, name)) firstElement ??= element.text
+    for await (const element of elements(text.chunks(), 'wrapped', name)) firstElement ??= element.text
     return firstElement !== undefined && !isAdditionalInformation(firstElement)
   } catch (error) {
     if (error instanceof InvalidInputError) return false

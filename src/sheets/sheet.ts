@@ -229,8 +229,8 @@ export const exampleSheet = 'Example'
 export type OpenedSheet = Pick<Sheet, 'columns' | 'headerLine' | 'dialect' | 'rowChunks'> & Partial<Sheet>
 
 /** Yields rows one by one from arrays of rows. */
-export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {
-  for await (const rows of parts) yield* rows
+export async function* oneByOne(chunks: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {
+  for await (const rows of chunks) yield* rows
 }
 
 /** A row at the top of a table as texts; '' for an empty cell. */
@@ -247,11 +247,11 @@ const maxHeadRows = 25
  * is returned.
  */
 export async function readHead<Row extends HeadRow>(
-  parts: AsyncIterable<readonly Row[]>,
+  chunks: AsyncIterable<readonly Row[]>,
   requestedLine: number | undefined,
 ): Promise<Row[]> {
   const head: Row[] = []
-  for await (const rows of parts) {
+  for await (const rows of chunks) {
     for (const row of rows) {
       if (requestedLine !== undefined) head.length = 0
       head.push(row)

@@ -79,8 +79,8 @@ async function readHeaderRow(
 
 async function* rowsWithTexts({ rows }: BookSheet): AsyncGenerator<HeaderCells[]> {
   let index = 0
-  for await (const part of rows()) {
-    yield part.map(({ number, cells: sparseCells }) => {
+  for await (const rowsOfChunk of rows()) {
+    yield rowsOfChunk.map(({ number, cells: sparseCells }) => {
       const cells = Array.from(sparseCells, (cell) => cell ?? '')
       return { index: index++, line: number, cells, texts: cells.map(textOf) }
     })
@@ -100,9 +100,9 @@ async function* dataRows(
   headerLine: number,
   name: string,
 ): AsyncGenerator<SheetRow[]> {
-  for await (const part of readRows()) {
+  for await (const rowsOfChunk of readRows()) {
     const rows: SheetRow[] = []
-    for (const { number, cells, isHidden, struckColumns, invisibleColumns, hasOwnStyle } of part) {
+    for (const { number, cells, isHidden, struckColumns, invisibleColumns, hasOwnStyle } of rowsOfChunk) {
       if (number <= headerLine) continue
       if (hasOwnStyle) properties.lostParts.add('fonts and colours')
       const rowCells: Cell[] = []

@@ -14,7 +14,7 @@ import type { CaseContext } from '../case-context.ts'
 import { callEveryEndpoint } from './access.ts'
 import { findReportUrls } from './reports.ts'
 
-/** Both windows of the quota. */
+/** The shorter and the longer window of the quota, named after those of the document; a deployment may have others. */
 interface QuotaWindows {
   minute: QuotaWindow
   hour: QuotaWindow

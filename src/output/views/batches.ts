@@ -121,20 +121,18 @@ export function unfinishedText(
   )
 }
 
-/** Returns the counts of the rows that are not ordered, by state. */
+/**
+ * Returns the counts of the rows that are not ordered, by state. Rows whose person was ordered before are subtracted
+ * from the states that they have.
+ */
 function othersText(
   counts: BatchCounts,
-  {
-    count,
-    cancelledCount,
-    orderedAgain: reorderedCount,
-    repeatCounts: repeats,
-  }: BatchResult['earlierOrders'],
+  { count, cancelledCount, orderedAgain: reorderedCount, repeatCounts }: BatchResult['earlierOrders'],
 ): string {
   const rows = rowsText({
     ...counts,
     accepted: 0,
-    duplicate: counts.duplicate - count + cancelledCount - (repeats.all - repeats.ordered),
+    duplicate: counts.duplicate - count + cancelledCount - (repeatCounts.all - repeatCounts.ordered),
     held: counts.held - reorderedCount,
     cancelled: counts.cancelled - cancelledCount,
   })

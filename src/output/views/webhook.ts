@@ -147,11 +147,12 @@ export function storedEventView({
  */
 export function forwardedText(
   { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
-  { isAccepted: hasAccepted, answer }: ForwardResult,
+  result: ForwardResult,
   next: NextTry,
 ): string {
   const eventName = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)
-  if (hasAccepted) return `Forwarded ${eventName}: ${answer}`
+  const { answer } = result
+  if (result.isAccepted) return `Forwarded ${eventName}: ${answer}`
   const reasonText = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
   if (next === 'dropped') {
     return `Dropped ${eventName}: ${reasonText}. Forward it again with: refcheck webhook events replay ${id}`

@@ -104,7 +104,7 @@ export class Deliveries {
       return
     }
     this.#send(delivery)
-    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(delivery, 2)
+    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(delivery)
   }
 
   /**
@@ -196,11 +196,11 @@ export class Deliveries {
     return rng.fraction('repeat', number, status) < repetitionShare
   }
 
-  /** Sends an event a second time. `copyNumber`: the number of the copy, for its id. */
-  #repeat(original: DeliveryRecord, copyNumber: number): void {
+  /** Sends an event a second time. */
+  #repeat(original: DeliveryRecord): void {
     this.#send({
       ...original,
-      id: this.#options.rng.uuid('delivery', original.id, copyNumber),
+      id: this.#options.rng.uuid('delivery', original.id, 2),
       at: original.at + repeatAfterMs,
     })
   }
@@ -216,10 +216,9 @@ export class Deliveries {
     return Math.max(0, remainingMs) + 1000 * (request.steps.length - request.applied)
   }
 
-  #send(delivery: DeliveryRecord): DeliveryRecord {
+  #send(delivery: DeliveryRecord): void {
     this.#store(delivery)
     this.#schedule(delivery)
-    return delivery
   }
 
   #schedule(delivery: DeliveryRecord): void {
@@ -298,11 +297,12 @@ function createEvent(request: RequestRecord, status: RequestStatus): WebhookEven
  * machine and to the networks `httpNetworks`.
  */
 export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
-  const approvedHosts = new Set<string>()
+  /** Hosts whose address was found in `httpNetworks`. */
+  const allowedHosts = new Set<string>()
   let httpClient: Promise<HttpClient> | undefined
   const createClient = async (): Promise<HttpClient> => {
     const { HttpClient: Client } = await import('../../http/client.ts')
-    const isPlainHttpAllowed = ({ host }: URL): boolean => approvedHosts.has(host)
+    const isPlainHttpAllowed = ({ host }: URL): boolean => allowedHosts.has(host)
     return new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isPlainHttpAllowed })
   }
   return async (url, headers, body, signal) => {
@@ -312,7 +312,7 @@ export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
       const { address } = await lookup(hostname.replace(/^\[(.*)\]$/, '$1'))
       if (!httpNetworks.has(address))
         throw new Error(`${hostname} is at ${address}, where http is not allowed`)
-      approvedHosts.add(host)
+      allowedHosts.add(host)
     }
     const answer = await (await httpClient).sendOnce({ method: 'POST', url, headers, body, signal })
     return answer.status

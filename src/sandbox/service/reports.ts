@@ -162,7 +162,10 @@ function drawReport(
   drawLine('A sandbox made this report. It says nothing about a real person.', font.plain, 10)
 }
 
-/** Replaces letters that the built-in fonts do not have, which are all but Western ones, by question marks. */
+/**
+ * Replaces letters that the built-in fonts do not have, which are all but Western ones, by question marks, and cuts the
+ * text to the width of the page.
+ */
 function replaceUnprintable(text: string, font: PDFFont): string {
   const supported = new Set(font.getCharacterSet())
   return Array.from(text, (char) => (supported.has(char.codePointAt(0) ?? 0) ? char : '?'))

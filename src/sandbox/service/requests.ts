@@ -138,6 +138,7 @@ class RenderingCache {
         ? cached
         : this.#render(request, dependencies)
     const { pieces, reportPaths } = rendering
+    // The text itself contains the mark, so its pieces do not end at the tokens.
     if (pieces.length !== reportPaths.length + 1)
       return formatSuccess(toRequestResource(request, service, now, origin))
     let text = pieces[0] ?? ''

@@ -103,7 +103,10 @@ const check = z.object({
 export type CheckRecord = z.infer<typeof check>
 
 const at = time
-/** A change of a request, `at` milliseconds of progress after its creation. `does` is the kind of the change. */
+/**
+ * A change of a request, `at` milliseconds of progress after its creation. `does` is the kind of the change. `check` is
+ * the index of the check, and a number as `referee` the index of its referee.
+ */
 const step = z.discriminatedUnion('does', [
   z.object({
     at,
