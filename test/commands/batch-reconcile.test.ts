@@ -298,7 +298,7 @@ test('a dropped row is never sent', async () => {
   expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
-test('on a terminal the e-mail is asked for after a warning', async () => {
+test('on a terminal a second order of a row needs the recipient’s e-mail, after a warning', async () => {
   const here = await session()
   const id = await createUnknownRow(here, '+cut-before')
   await here.clock.advance(16 * minute)
@@ -318,7 +318,7 @@ test('on a terminal the e-mail is asked for after a warning', async () => {
   expect(here.listOrderedEmails()).toEqual(['a1@example.com'])
 })
 
-test('after the decision, an order of request create is sent again by batch reconcile itself', async () => {
+test('batch reconcile itself sends an order of request create again, once the recipient’s e-mail is given', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' } })
   expect((await here.type(orderArguments('Ana'))).code).toBe(8)

@@ -363,7 +363,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
     expect(listOrderedEmails()).toHaveLength(3)
   })
 
-  test('and is read after the batch was added holds a row of its person when the row is about to be sent', async () => {
+  test('that is read after the batch was added holds a row of its person when the row is about to be sent', async () => {
     const { type, all, listOrderedEmails } = await orderElsewhere(async (here) => {
       const [header, first, second] = here.read('people.csv').split('\n')
       here.write('people.csv', [header, second, first, ''].join('\n'))

@@ -320,7 +320,7 @@ test('for a package that is not ACTIVE from the start no batch is added', async 
   expect(listOrderedEmails()).toEqual([])
 })
 
-test('if the package is gone and the reason cannot be read, the run still halts with its summary', async () => {
+test('if the package is replaced and the list of packages cannot be read, the run still halts with its summary', async () => {
   const { type, folder, sandbox } = await session()
   writePeopleFile(folder, createEmails(3))
   await type(`${run} --max 1`)

@@ -71,7 +71,7 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
   },
 )
 
-test('doctor fails for a store that was closed without its log; store check opens it once the log is back', async () => {
+test('doctor fails for a store that was closed because its attempt log is missing; store check opens the store once the log is restored', async () => {
   const here = await doctorSession()
   await here.type(orderArguments('Priya'))
   const logs = join(here.folder, 'config', 'attempts')

@@ -308,7 +308,7 @@ describe('a results file', () => {
     ['the same package and person', 'Ana,Row1,a1@example.com,+61400000001', 0, 1],
     ['another person', 'Ben,Low,ben@example.com,+61400000077', 0, 2],
   ])(
-    'an id without digests, as 0.1.0 wrote it, is read once: %s',
+    'a request id without digests, as version 0.1.0 wrote it, is read once: %s',
     async (_what, currentPerson, code, orders) => {
       const here = await session()
       writePeopleFile(here.folder, createEmails(1))
@@ -328,7 +328,7 @@ describe('a results file', () => {
     },
   )
 
-  test('a row with an id without digests that cannot be read is held, and the reason is reported', async () => {
+  test('a row whose request id has no digests is held if the request cannot be read, and the reason is reported', async () => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(1))
     here.write('people.results.csv', createOldResults('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))

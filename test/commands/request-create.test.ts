@@ -195,7 +195,7 @@ test('on a terminal missing answers are asked for, changed and confirmed, and th
   expect(sandbox.requests()[0]?.recipient).toMatchObject({ last_name: 'Rao', phone: '+61412345678' })
 })
 
-test('back at the first question returns to the choice of the package, and every answer is saved', async () => {
+test('going back from the first question returns to the choice of the package, and every answer is saved', async () => {
   const here = await session()
   const answers: Answer[] = [
     { ask: /Which package/, choose: /\(101\)/ },

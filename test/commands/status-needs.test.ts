@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 
 const terminal = { tty: true, exported: { NO_COLOR: '1' } }
 
-test('status names the command for held rows, the reason why a batch halted, and the number of further people of a line', async () => {
+test('status names the command for held rows, the reason why a batch halted, and how many more people a line is about', async () => {
   const here = await session()
   here.write(
     'people.csv',

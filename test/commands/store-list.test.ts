@@ -16,7 +16,7 @@ import type { Session } from '../harness/session.ts'
 
 const attemptsFolder = ({ folder }: Session): string => join(folder, 'config', 'attempts')
 
-describe('a store with attempts and no log', () => {
+describe('a store with attempts and no attempt log', () => {
   test('is closed, and orders again after --accept-older', async () => {
     const here = await sessionWithPeople(4)
     await here.type(batchRunLine(' --max 2'))

@@ -266,7 +266,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
       [results, 'rows that are pending in the results file are held'],
     ],
     ['results of other people in the same rows are not used', [results, 'other people in the same rows']],
-    ['an id without digests is read once', [results, 'an id without digests']],
+    ['an id without digests is read once', [results, 'a request id without digests']],
     ['the results of a rehearsal are not used', [results, 'of a rehearsal on another loopback service']],
     [
       'a request id that another row has: one read shows which row it belongs to',
@@ -317,7 +317,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
       'an incomplete last line is skipped',
       ['domain/store/attempt-log.test.ts', 'an incomplete last line is skipped'],
     ],
-    ['a store without a log is closed', [storeList, 'a store with attempts and no log']],
+    ['a store without a log is closed', [storeList, 'a store with attempts and no attempt log']],
     [
       'a backup opened as a store sends nothing',
       [restored, 'a backup sends nothing when it is opened as a store'],

@@ -9,15 +9,14 @@ import { maxInWindow, recordCalls } from './calls.ts'
 import { Machine } from './machine.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
 import { injectFaults } from './inject-faults.ts'
+import { openCampaignStore } from './open-store.ts'
 import { program } from '../../harness/program.ts'
 import { serviceEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
-import { systemRandom } from '../../../src/host/random.ts'
 import type { Recipient, RequestResource } from '../../../src/contract/request.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { QuotaWindow } from '../../../src/sandbox/service/state.ts'
 import { listen } from '../../../src/server/listen.ts'
-import { openStore } from '../../../src/store/ledger/open.ts'
 
 /** The size of a campaign and the number of each fault. */
 export interface Plan {
@@ -297,23 +296,16 @@ async function releaseHeldRows(
   requests: readonly RequestResource[],
   { folder, url }: { folder: string; url: string },
 ): Promise<void> {
-  const ordered = new Set(requests.map(({ recipient }) => recipient.email))
-  const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  const store = await openStore({
-    chosenAddress: url,
-    paths,
-    cwd: folder,
-    clock: systemClock,
-    random: systemRandom,
-  })
+  const orderedEmails = new Set(requests.map(({ recipient }) => recipient.email))
+  const store = await openCampaignStore(url, folder)
   const releases: string[][] = []
   try {
     for (const { id } of await store.batches.list()) {
-      const rows: string[] = []
+      const rowFlags: string[] = []
       for await (const { row, heldFor, recipient } of store.batches.rows(id, { states: ['held'] }))
-        if (heldFor === 'store_forgot' && !ordered.has(recipient?.email ?? ''))
-          rows.push('--row', String(row))
-      if (rows.length > 0) releases.push(['batch', 'release', id, ...rows])
+        if (heldFor === 'store_forgot' && !orderedEmails.has(recipient?.email ?? ''))
+          rowFlags.push('--row', String(row))
+      if (rowFlags.length > 0) releases.push(['batch', 'release', id, ...rowFlags])
     }
   } finally {
     await store.close()
@@ -332,14 +324,7 @@ async function countOrders(
   everybody: readonly Person[],
   { folder, url }: { folder: string; url: string },
 ): Promise<Pick<FleetTally, 'orders' | 'twice' | 'lost' | 'unknown'>> {
-  const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  const store = await openStore({
-    chosenAddress: url,
-    paths,
-    cwd: folder,
-    clock: systemClock,
-    random: systemRandom,
-  })
+  const store = await openCampaignStore(url, folder)
   try {
     const rows = await store.ledger.list({})
     const orderCounts = new Map<string, number>()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { openCampaignStore } from './open-store.ts'
 import { countMisplaced, statuses } from '../../acceptance/receiver/campaign.ts'
 import { eventBody, postDelivery } from '../../harness/deliveries.ts'
 import { createStore } from '../../harness/create-store.ts'
@@ -11,10 +12,6 @@ import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
 import { type ReceiverProcess, startReceiverProcess } from '../../harness/receiver-process.ts'
 import { emptyEnv } from '../../harness/service-env.ts'
-import { systemClock } from '../../../src/host/clock.ts'
-import { systemRandom } from '../../../src/host/random.ts'
-import { openStore } from '../../../src/store/ledger/open.ts'
-import type { Store } from '../../../src/store/ledger/store.ts'
 
 export interface ReceiversTally {
   kills: number
@@ -144,11 +141,6 @@ export async function runReceivers(
     await cluster.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function openCampaignStore(url: string, folder: string): Promise<Store> {
-  const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  return openStore({ chosenAddress: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
 }
 
 /**

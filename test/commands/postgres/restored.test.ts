@@ -178,7 +178,7 @@ describe.each(Object.keys(rollbacks))('machine A checks the store after %s', (ro
   }
 
   test(
-    'if A had read the attempt numbers of B, the store is closed, and the people of B are not ordered again',
+    'if it had read the attempt numbers of machine B, the store is closed, and the people of B are not ordered again',
     async () => {
       await loseOrdersOfB()
       const checked = await here.on('alpha', 'store check')
@@ -212,7 +212,7 @@ test(
 )
 
 test(
-  'if B was set up with a copy of A’s settings folder, the store is closed after a failover until B reports',
+  'if machine B was set up with a copy of A’s settings folder, the store is closed after a failover until B reports',
   async () => {
     await here.on('alpha', createRunLine(' --max 2'))
     cpSync(join(here.folder, 'alpha', 'config'), join(here.folder, 'beta', 'config'), { recursive: true })
@@ -235,7 +235,7 @@ test(
   longMs,
 )
 
-describe('after a failover that lost orders of B', () => {
+describe('after a failover that lost orders of machine B', () => {
   const failOver = () =>
     pair.failOver({
       how: 'asynchronous',
