@@ -231,11 +231,11 @@ export class App {
     }
   }
 
-  /** Returns the options for opening the store; `chosen`: the address of a store other than the current one. */
-  async storeOptions(chosen?: string): Promise<StoreOptions> {
+  /** Returns the options for opening the store; `otherAddress`: the address of a store other than the current one. */
+  async storeOptions(otherAddress?: string): Promise<StoreOptions> {
     const { paths, note: onMessage, secrets } = this
     const { clock, random, cwd, env } = this.context
-    const address = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
+    const address = otherAddress ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
     return { chosenAddress: address, paths, cwd, clock, random, env, secrets, onMessage }
   }
 

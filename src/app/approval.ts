@@ -19,13 +19,13 @@ export async function planOwner(app: App): Promise<PlanOwner> {
  * Returns the services for approving plans. Throws UsageError without a terminal, or if the environment shows that an
  * agent started this process; no flag or setting overrides that.
  */
-export async function startApproval(app: App, code: string | undefined): Promise<Approval> {
+export async function createApproval(app: App, code: string | undefined): Promise<Approval> {
   const { env, streams } = app.context
   if (variable(env, agentVariable) !== undefined) throw startedByAgentError(code ?? '')
-  const missing = (['stdin', 'stdout', 'stderr'] as const).find((name) => !streams[name].isTTY)
+  const otherStream = (['stdin', 'stdout', 'stderr'] as const).find((name) => !streams[name].isTTY)
   const prompter = app.prompter()
-  if (missing !== undefined || prompter === undefined) {
-    throw new UsageError(`a person has to approve in a terminal, and ${missing ?? 'stdin'} is not one`, {
+  if (otherStream !== undefined || prompter === undefined) {
+    throw new UsageError(`a person has to approve in a terminal, and ${otherStream ?? 'stdin'} is not one`, {
       hint: `Nothing was sent. Type in a terminal, without a pipe: refcheck approve ${code ?? ''}`.trim(),
     })
   }

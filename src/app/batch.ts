@@ -75,7 +75,7 @@ export function orderPrompts(
       const warning = improbableValuesWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
     },
-    confirm: async (about) => confirm(orderQuestion(about, await app.service('api'))),
+    confirm: async (orders) => confirm(orderQuestion(orders, await app.service('api'))),
   })
 }
 
@@ -134,7 +134,7 @@ function needsDecisions({ batch: { counts, halt }, failure }: BatchEnd): boolean
   return counts.held > 0 && counts.pending === 0 && halt === undefined && isOpen
 }
 
-/** Returns a function that asks about each held row; undefined without a terminal. */
+/** Returns a function that asks about each held row as `decideHeldRows` does; undefined without a terminal. */
 export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
@@ -202,8 +202,7 @@ export async function endedView(
   if (result.orderedInThisRun > 0)
     return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
-  const next = `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`
-  return batchResultView(status, text, next)
+  return batchResultView(status, text, `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`)
 }
 
 /**

@@ -6,8 +6,8 @@ import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
 // Loading node:fs/promises or the stream module would take longer than the read itself, and delay `webhook verify`.
-const statusOf = promisify(stat)
-const contentOf = promisify(readFile)
+const readStatus = promisify(stat)
+const readContent = promisify(readFile)
 
 const maxInputBytes = 16 * 1024 * 1024
 /** Maximum size of a log of deliveries. */
@@ -23,15 +23,15 @@ export async function readInput(
   if (file === undefined || file === '-') return readStdin(context, what, maxBytes)
   const path = resolve(context.cwd, file)
   try {
-    const status = await statusOf(path)
+    const status = await readStatus(path)
     if (status.isDirectory())
       throw new UsageError(`${file} is a folder; ${what} has to be a file`, {
         hint: 'Give the name of a file.',
       })
     // The size is known before the read only for a plain file.
-    if (!status.isFile()) return await collect(createReadStream(path), what, maxBytes)
+    if (!status.isFile()) return await collectBytes(createReadStream(path), what, maxBytes)
     requireSize(status.size, what, maxBytes)
-    return await contentOf(path)
+    return await readContent(path)
   } catch (error) {
     if (error instanceof UsageError || error instanceof InvalidInputError) throw error
     throw readError(file, error)
@@ -51,10 +51,10 @@ async function readStdin(context: Context, what: string, maxBytes = maxInputByte
       hint: `Give the name of a file, or pipe one in with: < FILE`,
     })
   }
-  return collect(stdin.stream, what, maxBytes)
+  return collectBytes(stdin.stream, what, maxBytes)
 }
 
-async function collect(
+async function collectBytes(
   stream: AsyncIterable<Uint8Array | string>,
   what: string,
   maxBytes: number,

@@ -7,8 +7,8 @@ import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
 import { storePackageSuccessors } from './request.ts'
 
-/** Creates the store of the answers about one person. `resume`: the command line that continues from them. */
-export function createDraftKeeper(app: App, resume: string): DraftKeeper {
+/** Creates the store of the answers about one person. `resumeCommand`: the command line that continues from them. */
+export function createDraftKeeper(app: App, resumeCommand: string): DraftKeeper {
   return new DraftKeeper(async () => {
     const { api, ...services } = await app.services('api', 'drafts', 'clock', 'random')
     const { baseUrl, userEmail } = api
@@ -17,7 +17,7 @@ export function createDraftKeeper(app: App, resume: string): DraftKeeper {
       owner: { baseUrl, userEmail, account: await app.accountInUse() },
       onMessage: app.note,
     }
-  }, resume)
+  }, resumeCommand)
 }
 
 /** Returns the options for preparing one order. `country`: the country of phone numbers without +. */
@@ -25,7 +25,7 @@ export async function createPrepareOptions(
   app: App,
   signal: AbortSignal,
   flags: { country: string | undefined; yes: boolean },
-  { similar, draft }: { similar: SimilarQuestion; draft: DraftKeeper },
+  { similarQuestion, draftKeeper }: { similarQuestion: SimilarQuestion; draftKeeper: DraftKeeper },
 ): Promise<PrepareOptions> {
   // Throws if the account in use was not added to the store.
   await app.service('account')
@@ -41,10 +41,12 @@ export async function createPrepareOptions(
     today: localDay(app.context.clock.now()),
     onPackages: storePackageSuccessors(app),
     onImprobable: (text) => app.reporter.warn(text),
-    onPerson: flags.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
-    onAnswer: (body, pack) => draft.saveDraft(body, pack.name),
-    onDrop: () => draft.deleteDraft(),
-    orderWarning: (body) => similar.orderWarning(body),
+    onPerson: flags.yes
+      ? undefined
+      : (body, isMoreAsked) => similarQuestion.checkEarly(body, api.baseUrl, isMoreAsked),
+    onAnswer: (body, pack) => draftKeeper.saveDraft(body, pack.name),
+    onDrop: () => draftKeeper.deleteDraft(),
+    orderWarning: (body) => similarQuestion.orderWarning(body),
     showPage: createReviewPrinter(app.reporter),
   }
 }

@@ -20,6 +20,7 @@ interface OutputOptions {
   binary?: boolean | undefined
   /** The flag that names the file, for messages. */
   flag?: string | undefined
+  /** Whether the command has the flag --overwrite, which the message about an existing file then names. */
   hasOverwrite?: boolean | undefined
 }
 
@@ -29,7 +30,7 @@ interface OutputOptions {
  */
 export async function openOutputFile(
   context: Pick<Context, 'cwd' | 'streams'>,
-  typed: string | undefined,
+  typedPath: string | undefined,
   {
     overwrite = false,
     binary = false,
@@ -37,7 +38,7 @@ export async function openOutputFile(
     hasOverwrite = flag === '--output',
   }: OutputOptions = {},
 ): Promise<OutputFile> {
-  if (typed === undefined || typed === '-') {
+  if (typedPath === undefined || typedPath === '-') {
     if (binary && context.streams.stdout.isTTY) {
       throw new UsageError('refused to write a workbook to the terminal', {
         hint: 'Add --output FILE, or pipe it to a program.',
@@ -45,15 +46,15 @@ export async function openOutputFile(
     }
     return { path: undefined, overwrite }
   }
-  const path = resolve(context.cwd, typed)
+  const path = resolve(context.cwd, typedPath)
   const existing = await lstat(path).catch(() => undefined)
   if (existing?.isDirectory() === true) {
-    throw new UsageError(`${flag}: ${typed} is a folder`, {
+    throw new UsageError(`${flag}: ${typedPath} is a folder`, {
       hint: 'Give the name of a file in it.',
     })
   }
   if (existing !== undefined && !overwrite) {
-    throw new UsageError(`${flag}: ${typed} already exists`, {
+    throw new UsageError(`${flag}: ${typedPath} already exists`, {
       hint: `Choose another name, or ${hasOverwrite ? 'replace it with --overwrite' : 'remove it first'}.`,
     })
   }
@@ -63,10 +64,10 @@ export async function openOutputFile(
 /** Checks the flag of a file, as `openOutputFile` does. Returns undefined without the flag. */
 export async function openOptionalFile(
   context: Pick<Context, 'cwd' | 'streams'>,
-  typed: string | undefined,
+  typedPath: string | undefined,
   options: OutputOptions,
 ): Promise<OutputFile | undefined> {
-  return typed === undefined ? undefined : openOutputFile(context, typed, options)
+  return typedPath === undefined ? undefined : openOutputFile(context, typedPath, options)
 }
 
 type WrittenDetails = Omit<WrittenFile, 'path'>

@@ -104,7 +104,7 @@ export async function batchPage(
   if (batch.counts.invalid > 0) {
     // The store has no name of an invalid row.
     const { readNamesOfRows } = await import('../usecases/batch/read-batch.ts')
-    addNamesOfInvalid(
+    addNamesOfInvalidRows(
       people,
       await readNamesOfRows(await app.services('batches', 'files'), batch, ['invalid']),
     )
@@ -121,7 +121,7 @@ export async function batchPage(
 }
 
 /** Adds the names of invalid rows of one batch, by row. */
-function addNamesOfInvalid(people: People, names: ReadonlyMap<number, string>): void {
+function addNamesOfInvalidRows(people: People, names: ReadonlyMap<number, string>): void {
   for (const each of people.people) if (each.status === 'invalid') each.name = names.get(each.row) ?? ''
   for (const each of people.attention)
     if (each.kind === 'invalid') each.first_name = names.get(each.row ?? 0) ?? null

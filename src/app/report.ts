@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { timeToSend, createWaitServices } from './request.ts'
+import { createSendTimeEstimate, createWaitServices } from './request.ts'
 import { resolveBatchId, resolveRequestIds } from './ids.ts'
 import { readSecretLine } from './input.ts'
 import { recordWrittenFile } from './output-file.ts'
@@ -101,7 +101,8 @@ export async function acknowledgeWithoutReport(
 
 /** Returns a function that estimates the time for a number of requests, by the calls that this store has recorded. */
 function estimateReadingTime(app: App): ReadingTime {
-  return async (requests) => (await timeToSend(app, (await app.service('session')).baseUrl))(requests)
+  return async (requests) =>
+    (await createSendTimeEstimate(app, (await app.service('session')).baseUrl))(requests)
 }
 
 const reportWait =
@@ -150,19 +151,16 @@ async function openFolder(
 }
 
 /** Returns warnings about other users who may write to a folder of reports, or exchange it for another one. */
-function folderWarnings(
-  path: string,
-  { openToWriters: isOpenTo, exchangeableFolderAbove: openAbove }: ReportFolder,
-): string[] {
+function folderWarnings(path: string, { openToWriters, exchangeableFolderAbove }: ReportFolder): string[] {
   const texts: string[] = []
-  if (isOpenTo === 'its owner')
+  if (openToWriters === 'its owner')
     texts.push(`${path} belongs to another user of this machine, who may replace what is in it.`)
-  else if (isOpenTo !== undefined)
+  else if (openToWriters !== undefined)
     texts.push(
-      `${isOpenTo === 'all' ? 'Every user of this machine' : 'Every user of its group'} may put files into ${path}; make it private with: ${chmodCommand(path, isOpenTo)}`,
+      `${openToWriters === 'all' ? 'Every user of this machine' : 'Every user of its group'} may put files into ${path}; make it private with: ${chmodCommand(path, openToWriters)}`,
     )
-  if (openAbove === undefined) return texts
-  const { path: above, writers } = openAbove
+  if (exchangeableFolderAbove === undefined) return texts
+  const { path: above, writers } = exchangeableFolderAbove
   if (writers === 'its owner')
     texts.push(
       `${above} belongs to another user of this machine, who may exchange ${path} for another folder.`,
@@ -225,9 +223,9 @@ export async function reportSource(
     'Give one of them.',
   )
   if (url !== undefined) {
-    const signed = url === '-' ? await readSecretLine(app.context, 'the signed URL') : url
-    app.secrets.addTokenOf(signed)
-    return { kind: 'url', url: signed }
+    const signedUrl = url === '-' ? await readSecretLine(app.context, 'the signed URL') : url
+    app.secrets.addTokenOf(signedUrl)
+    return { kind: 'url', url: signedUrl }
   }
   if (request !== undefined) {
     const prompter = json ? undefined : app.prompter()

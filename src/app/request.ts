@@ -76,7 +76,7 @@ export async function createMeteredWaitServices(app: App, total: number) {
   const meter = new WaitMeter(app.reporter, total)
   const { ledger, session } = await app.services('ledger', 'session')
   const records: Promise<void>[] = []
-  const recordedText = new Map<string, string>()
+  const recordedStatuses = new Map<string, string>()
   return {
     ...services,
     onSleep: meter.onSleep,
@@ -85,8 +85,8 @@ export async function createMeteredWaitServices(app: App, total: number) {
     onRead(request: RequestResource): void {
       const { request_id: id, status } = request
       const checks = checksText(request.checks)
-      if (recordedText.get(id) === `${status} ${checks}`) return
-      recordedText.set(id, `${status} ${checks}`)
+      if (recordedStatuses.get(id) === `${status} ${checks}`) return
+      recordedStatuses.set(id, `${status} ${checks}`)
       // An error of the store does not fail the wait.
       const at = app.context.clock.now()
       records.push(recordRead(ledger, session.baseUrl, request, at).catch(() => undefined))
@@ -178,14 +178,16 @@ const statusNote =
  * Returns a function that estimates the seconds until a number of creates is sent: by the quota of the current key if
  * it is for this service, or else by an unused quota.
  */
-export async function timeToSend(app: App, baseUrl: string): Promise<(creates: number) => Promise<number>> {
+export async function createSendTimeEstimate(
+  app: App,
+  baseUrl: string,
+): Promise<(creates: number) => Promise<number>> {
   const currentSession = await app.services('session').catch((error: unknown) => {
     if (error instanceof UnauthenticatedError) return undefined
     throw error
   })
   if (currentSession?.session.baseUrl !== baseUrl) {
-    const [{ secondsForCreates }, { emptyBook }, { windowsFor }] = await Promise.all([
-      import('../domain/quota/book.ts'),
+    const [{ secondsForCreates, emptyBook }, { windowsFor }] = await Promise.all([
       import('../domain/quota/book.ts'),
       import('../domain/quota/windows.ts'),
     ])

@@ -69,16 +69,16 @@ export async function sandboxStories() {
 export const sandboxProfile = 'sandbox'
 
 /**
- * Checks whether `sandbox start --login` may save its key as the profile `named`, by default "sandbox". The key of
- * another service is never overwritten. The key of another sandbox is overwritten only if the user agrees; in the
- * default profile it is overwritten without a question, and a note says so. Throws a UsageError or InterruptedError if
- * the profile stays as it is.
+ * Checks whether `sandbox start --login` may save its key as the profile `profileName` (the value of --profile, by
+ * default "sandbox"). The key of another service is never overwritten. The key of another sandbox is overwritten only
+ * if the user agrees; in the default profile it is overwritten without a question, and a note says so. Throws a
+ * UsageError or InterruptedError if the profile stays as it is.
  */
 export async function requireSandboxProfile(
   app: App,
-  { named, port, json }: { named: string | undefined; port: number; json: boolean },
+  { profileName, port, json }: { profileName: string | undefined; port: number; json: boolean },
 ): Promise<void> {
-  const name = named ?? sandboxProfile
+  const name = profileName ?? sandboxProfile
   const storedProfile = await (await app.service('settings')).profile(name)
   if (storedProfile === undefined) return
   const hint = 'Choose another name: refcheck sandbox start --login --profile NAME'
@@ -86,7 +86,7 @@ export async function requireSandboxProfile(
   if (!isLoopbackUrl(baseUrl))
     throw new UsageError(`profile "${name}" is of ${baseUrl}, and is kept`, { hint })
   if (new URL(baseUrl).port === String(port)) return
-  if (named === undefined) {
+  if (profileName === undefined) {
     app.note(`The profile "${name}" is replaced; it was of ${baseUrl}.`)
     return
   }

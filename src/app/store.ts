@@ -16,16 +16,16 @@ export async function migrate(app: App): Promise<MigrationResult> {
  * creates the new one.
  */
 export async function openStoresToMove(app: App, from: string, to: string) {
-  const { openExistingStore, openOrCreateStore } = await import('../store/ledger/open.ts')
-  const { storeLocation, resolveStoreAddress } = await import('../store/ledger/open.ts')
-  const optionsOf = async (name: string, chosen: string) => {
-    requireNoPassword(name, chosen)
-    return { ...(await app.storeOptions(chosen)), reconnectMs: 0 }
+  const { openExistingStore, openOrCreateStore, storeLocation, resolveStoreAddress } =
+    await import('../store/ledger/open.ts')
+  const optionsOf = async (argumentName: string, address: string) => {
+    requireNoPassword(argumentName, address)
+    return { ...(await app.storeOptions(address)), reconnectMs: 0 }
   }
   const [source, target] = [await optionsOf('FROM', from), await optionsOf('TO', to)]
-  const closeAtEnd = <Made extends Store>(made: Made): Made => {
-    app.onClose(() => made.close())
-    return made
+  const closeAtEnd = <Opened extends Store>(store: Opened): Opened => {
+    app.onClose(() => store.close())
+    return store
   }
   return {
     newLocation: storeLocation(target),
@@ -43,23 +43,23 @@ export async function openStoresToMove(app: App, from: string, to: string) {
  */
 export function purgeQuestions(
   app: App,
-  { yes, 'delete-files': deletes }: { yes: boolean; 'delete-files': boolean },
+  { yes, 'delete-files': deletesFiles }: { yes: boolean; 'delete-files': boolean },
   confirm: (question: string) => Promise<void>,
 ): Pick<PurgeOptions, 'confirm' | 'confirmFileDeletion'> {
   let isConfirmed = false
   return {
     confirm: async (found, people) => {
-      const files = deletes ? found.files.filter(({ isNeverDeleted }) => !isNeverDeleted) : []
+      const files = deletesFiles ? found.files.filter(({ isNeverDeleted }) => !isNeverDeleted) : []
       if (files.length > 0 && !yes && app.prompter() !== undefined) app.note(foundFilesText(files))
       await confirm(purgeQuestion(found, people, files))
       isConfirmed = true
     },
     confirmFileDeletion: async (files) => {
       const prompter = app.prompter()
-      if (yes || (deletes && (isConfirmed || prompter === undefined))) return deletes
+      if (yes || (deletesFiles && (isConfirmed || prompter === undefined))) return deletesFiles
       app.note(foundFilesText(files))
       const filesText = deletionText(files)
-      if (!deletes)
+      if (!deletesFiles)
         return (
           (await prompter?.confirm({ message: `Delete ${filesText} as well?`, isDestructive: true })) === true
         )

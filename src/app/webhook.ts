@@ -95,14 +95,14 @@ export async function createListenServices(
   ])
   const { clock } = app.context
   const inbox = await app.service('inbox')
-  const to =
+  const receiver =
     forwardTo === undefined ? undefined : await openReceiver(app, forwardTo, '--forward-to', forwardCa)
   const env = exec === undefined ? {} : await app.childEnvironment()
   const targets: DeliverTargets = {
-    urlTarget: to && { ...to, clock, secret },
+    urlTarget: receiver && { ...receiver, clock, secret },
     program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execTimeoutMs })),
   }
-  const hasTarget = to !== undefined || exec !== undefined
+  const hasTarget = receiver !== undefined || exec !== undefined
   return {
     inbox,
     clock,

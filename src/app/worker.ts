@@ -50,8 +50,8 @@ export async function workerProfiles(app: App, choices: WorkerChoices): Promise<
     }
   }
   if (members.length === 0) throw failure
-  const unfinished = createSharedReader(app, members)
-  return members.map((member) => createProfile({ member, members, unfinished }, choices))
+  const readUnfinished = createSharedReader(app, members)
+  return members.map((member) => createProfile({ member, members, readUnfinished }, choices))
 }
 
 /** Returns the remaining calls in each window of each profile's quota. */
@@ -96,7 +96,7 @@ async function openMember(parent: App, name: string | undefined): Promise<Worker
   }
 }
 
-/** All keys use the same read of the store for this time. */
+/** Time in milliseconds for which all members use the same read of the store. */
 const sharedReadMs = 30_000
 
 /**
@@ -131,11 +131,12 @@ function createSharedReader(
 interface MemberServices {
   member: WorkerMember
   members: readonly WorkerMember[]
-  unfinished: (member: WorkerMember) => Promise<ListedRequest[]>
+  /** Returns the unfinished requests of a member. */
+  readUnfinished: (member: WorkerMember) => Promise<ListedRequest[]>
 }
 
 function createProfile(
-  { member, members, unfinished }: MemberServices,
+  { member, members, readUnfinished }: MemberServices,
   choices: WorkerChoices,
 ): WorkerProfile {
   const { app, name } = member
@@ -163,9 +164,9 @@ function createProfile(
         governor: await app.service('governor'),
         signal,
       }
-      const before = app.context.clock.now()
-      const failures = await recordStatuses(services, await unfinished(member))
-      await updateStatuses(await app.services('batches', 'files'), before)
+      const startedAt = app.context.clock.now()
+      const failures = await recordStatuses(services, await readUnfinished(member))
+      await updateStatuses(await app.services('batches', 'files'), startedAt)
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
     async readQuota() {
@@ -217,10 +218,10 @@ export interface Health extends Listener {
   record(event: WorkerEvent): void
 }
 
-interface HealthAddress {
+interface HealthOptions {
   host: string
   port: number
-  quota: () => Promise<WorkerStatus['quota']>
+  readQuota: () => Promise<WorkerStatus['quota']>
   /** The profiles that the worker sends for. */
   profiles: readonly Orderer[]
 }
@@ -231,30 +232,33 @@ const requestLimits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 
  * Serves `/healthz`: the process runs; `/readyz`: the store can be read and allows orders, and every queued batch has
  * a profile; `/metrics`: figures for Prometheus. No page contains personal data.
  */
-export async function serveHealth(app: App, { host, port, quota, profiles }: HealthAddress): Promise<Health> {
+export async function serveHealth(
+  app: App,
+  { host, port, readQuota, profiles }: HealthOptions,
+): Promise<Health> {
   const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([
     import('../server/small-requests.ts'),
     import('../output/metrics.ts'),
   ])
   const metrics = new WorkerMetrics()
-  const status = async (): Promise<WorkerStatus> => ({
-    ...(await queueStatus(app)),
-    quota: await quota(),
+  const readStatus = async (): Promise<WorkerStatus> => ({
+    ...(await readQueueStatus(app)),
+    quota: await readQuota(),
   })
   const pages: Record<string, () => Promise<SmallResponse>> = {
     '/healthz': async () => ({ status: 200, text: 'ok\n' }),
     '/readyz': async () => {
-      const { isClosed } = await queueStatus(app)
+      const { isClosed } = await readQueueStatus(app)
       if (isClosed) return { status: 503, text: 'the store takes no orders\n' }
       const batches = await app.service('batches')
-      const waiting = (await batches.listQueued()).filter(({ counts }) => counts.pending > 0)
-      return waiting.every((batch) => findOrderer(batch, profiles) !== undefined)
+      const waitingBatches = (await batches.listQueued()).filter(({ counts }) => counts.pending > 0)
+      return waitingBatches.every((batch) => findOrderer(batch, profiles) !== undefined)
         ? { status: 200, text: 'ok\n' }
         : { status: 503, text: 'a queued batch has no profile: see --profiles\n' }
     },
     '/metrics': async () => ({
       status: 200,
-      text: await metrics.text(await status()),
+      text: await metrics.text(await readStatus()),
       contentType: metrics.contentType(),
     }),
   }
@@ -281,7 +285,7 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
   return { ...listener, record: (event) => metrics.record(event) }
 }
 
-async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
+async function readQueueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
   const { batches, store } = await app.services('batches', 'store')
   const queued = await batches.listQueued()
   const sum = (state: 'pending' | 'unknown' | 'held'): number =>

@@ -129,7 +129,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /** Throws a UsageError if `condition` is true. */
-  protected refuse(condition: boolean, message: string, hint: string): void {
+  protected refuseIf(condition: boolean, message: string, hint: string): void {
     if (condition) throw new UsageError(message, { hint })
   }
 
@@ -140,7 +140,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const textFlag = ['csv', 'columns', 'no-header'].find(
       (name) => name in this.flags && this.flags[name as 'json'],
     )
-    this.refuse(
+    this.refuseIf(
       textFlag !== undefined,
       `--jq and --${textFlag ?? ''} cannot be combined`,
       'Choose the fields with --jq.',
@@ -156,7 +156,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
     const prompter = this.app.prompter()
-    this.refuse(
+    this.refuseIf(
       prompter === undefined,
       'there is no terminal to confirm on',
       'Nothing was done. Run it again with --yes to skip the confirmation.',

@@ -36,7 +36,7 @@ export function toUsageError(error: Error & ParseFailure): UsageError {
   const hint = helpHint(error)
   switch (error.constructor.name) {
     case 'NonExistentFlagsError':
-      return unknownFlag(error, hint)
+      return unknownFlagError(error, hint)
     case 'UnexpectedArgsError': {
       const argumentList = (error.args ?? []).map((arg) => `"${redactArgument(String(arg))}"`).join(', ')
       const mayBeFileName = (error.args ?? []).some((arg) => String(arg).includes('.'))
@@ -62,7 +62,7 @@ const listHintByArgument: ReadonlyMap<string, string> = new Map([
   ['PACKAGE_ID', 'List the packages with: refcheck packages list'],
 ])
 
-function unknownFlag(error: ParseFailure, hint: string): UsageError {
+function unknownFlagError(error: ParseFailure, hint: string): UsageError {
   const typedFlags = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))
   const isSecret = typedFlags.some((flag) => /key|secret|token|password/i.test(flag))
   const knownFlags = Object.keys(error.parse?.input?.flags ?? {}).map((name) => `--${name}`)
@@ -90,6 +90,7 @@ export function removeOclifText(error: RefcheckError): RefcheckError {
     : new UsageError(message, { hint: error.hint, field: error.field, cause: error })
 }
 
+/** Returns the message of a parse error in one line, in the words of refcheck if `rewordings` has them. */
 function messageLine(message: string): string {
   const text = stripVTControlCharacters(message)
   const withoutHelp = text.replace(/\nSee more help.*$/s, '')
@@ -109,7 +110,7 @@ function messageLine(message: string): string {
 }
 
 /** Messages of oclif about a command line, and the wording of refcheck for each. */
-const rewordings: [pattern: RegExp, write: (...parts: string[]) => string][] = [
+const rewordings: [pattern: RegExp, formatMessage: (...parts: string[]) => string][] = [
   [/^Missing required flag:? ([\w-]+)$/, (flag) => `--${flag} is required`],
   [/^Flag (--[\w-]+) expects a value$/, (flag) => `${flag} requires a value`],
   [
@@ -140,9 +141,9 @@ const rewordings: [pattern: RegExp, write: (...parts: string[]) => string][] = [
 ]
 
 function reword(line: string): string | undefined {
-  for (const [pattern, write] of rewordings) {
+  for (const [pattern, formatMessage] of rewordings) {
     const match = pattern.exec(line)
-    if (match !== null) return write(...match.slice(1))
+    if (match !== null) return formatMessage(...match.slice(1))
   }
   return undefined
 }

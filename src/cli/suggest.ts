@@ -88,8 +88,8 @@ function nearestCommand(
     if (steps < fewestSteps) [best, fewestSteps] = [{ name, length: parts.length }, steps]
   }
   const firstWord = words[0]?.toLowerCase()
-  const commandName = commandBySynonym.get(firstWord ?? '')
-  if (commandName !== undefined) return { name: commandName, length: 1 }
+  const synonymousCommand = commandBySynonym.get(firstWord ?? '')
+  if (synonymousCommand !== undefined) return { name: synonymousCommand, length: 1 }
   if (best !== undefined) return best
   const name = knownCommands.find((each) => each.includes(' ') && each.split(' ').at(-1) === firstWord)
   return name === undefined ? undefined : { name, length: 1 }

@@ -30,7 +30,7 @@ export default class ApiGet extends BaseCommand<typeof ApiGet> {
 
   async run(): Promise<void> {
     const { method, path } = this.args
-    this.refuse(
+    this.refuseIf(
       method.toUpperCase() !== 'GET',
       `only GET is possible, not "${method.slice(0, 20)}"`,
       'Order with: refcheck request create',

@@ -1,6 +1,6 @@
 import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/values.ts'
-import { startApproval, openFileOfPlan } from '../app/approval.ts'
+import { createApproval, openFileOfPlan } from '../app/approval.ts'
 import { createPlanServices, createStartServices, orderPrompts } from '../app/batch.ts'
 import { storePackageSuccessors, createOrderServices, createOrderAndWaitServices } from '../app/request.ts'
 import { batchView } from '../app/batch.ts'
@@ -42,16 +42,16 @@ export default class Approve extends BaseCommand<typeof Approve> {
 
   async run(): Promise<void> {
     const { code } = this.args
-    const approval = await startApproval(this.app, code)
+    const approval = await createApproval(this.app, code)
     const plan = await findApprovablePlan(approval, code)
     this.app.reporter.note(plannedText(plan))
     const { what: content } = plan
     return content.kind === 'order'
-      ? this.order(approval, plan, content.body)
-      : this.batch(approval, plan, content)
+      ? this.orderSingle(approval, plan, content.body)
+      : this.orderBatch(approval, plan, content)
   }
 
-  private async order(approval: Approval, plan: OrderPlan, body: string): Promise<void> {
+  private async orderSingle(approval: Approval, plan: OrderPlan, body: string): Promise<void> {
     const { app, signal, allowFlags } = this
     const { reporter } = app
     const printReviewPage = createReviewPrinter(reporter)
@@ -62,7 +62,11 @@ export default class Approve extends BaseCommand<typeof Approve> {
       schemas: await app.service('schemas'),
       prompter: approval.prompter,
       onPackages: storePackageSuccessors(app),
-      similar: new SimilarQuestion(() => createOrderServices(app, signal), approval.prompter, allowFlags),
+      similarQuestion: new SimilarQuestion(
+        () => createOrderServices(app, signal),
+        approval.prompter,
+        allowFlags,
+      ),
       createOrderingServices: async () => ({
         ...(await createOrderAndWaitServices(app, signal)),
         ...allowFlags,
@@ -78,7 +82,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)
   }
 
-  private async batch(approval: Approval, plan: OrderPlan, content: PlannedBatch): Promise<void> {
+  private async orderBatch(approval: Approval, plan: OrderPlan, content: PlannedBatch): Promise<void> {
     const { app, signal } = this
     const { reporter } = app
     if (content.rows !== null) reporter.printBlock(plannedPeopleText(content.rows, reporter.terminal))

@@ -25,11 +25,11 @@ export default class Complete extends BaseCommand<typeof Complete> {
     const commands = commandManifest()
     const words = this.argv.slice(this.argv.indexOf('--') + 1)
     const { current } = this.flags
-    const wanted = findCompletionTarget(commands, words, current, pageNames)
-    if (wanted.kind === 'candidates') return stdout.write(candidateLines(wanted.candidates))
+    const target = findCompletionTarget(commands, words, current, pageNames)
+    if (target.kind === 'candidates') return stdout.write(candidateLines(target.candidates))
     // `:files` or `:folders`: the script of the shell then completes paths.
-    if (wanted.kind !== 'stored') return stdout.write(`:${wanted.kind}\n`)
-    const { source, prefix } = wanted
+    if (target.kind !== 'stored') return stdout.write(`:${target.kind}\n`)
+    const { source, prefix } = target
     try {
       const values = await findValues(
         source,

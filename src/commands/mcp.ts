@@ -31,7 +31,7 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
   async run(): Promise<void> {
     const { context, flags, app } = this
     const { stdin, stdout } = context.streams
-    this.refuse(
+    this.refuseIf(
       stdin.isTTY || stdout.isTTY,
       'refcheck mcp speaks with a program, and this is a terminal',
       'Set it as the command of a server in the program that runs the agent: refcheck mcp',

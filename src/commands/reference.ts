@@ -30,7 +30,7 @@ export default class Reference extends BaseCommand<typeof Reference> {
       return this.answer(referenceView(this.config.version, commandManifest(), exitCodes, schemas))
     }
     const schema = Object.hasOwn(schemas, commandName) ? schemas[commandName] : undefined
-    this.refuse(
+    this.refuseIf(
       schema === undefined,
       `--output-schema: no command named "${commandName.slice(0, 60)}"`,
       'List the commands with: refcheck help',

@@ -57,7 +57,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
       const health = await serveHealth(app, {
         host: flags['health-host'] ?? '127.0.0.1',
         port: flags['health-port'],
-        quota: () => workerQuota(members),
+        readQuota: () => workerQuota(members),
         profiles: members,
       })
       listeners.push((event) => health.record(event))

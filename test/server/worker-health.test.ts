@@ -16,14 +16,14 @@ test('metrics that are requested several times at once are read once, and read a
   let queuedReads = 0
   const services = {
     batches: { listQueued: async () => ((queuedReads += 1), []) },
-    store: { rollbacks: { closing: async () => undefined } },
+    store: { rollbacks: { findClosing: async () => undefined } },
   }
   const app = { services: async () => services, context: { clock: systemClock }, onClose: () => undefined }
   const health = await serveHealth(app as unknown as App, {
     host: '127.0.0.1',
     port: 0,
     profiles: [],
-    quota: async () => [],
+    readQuota: async () => [],
   })
   onTestFinished(() => health.close())
   const formatRequest = (path: string, otherHeaders = ''): string =>

@@ -23,8 +23,7 @@ import { resolvePaths } from '../../host/paths.ts'
  * Sets up a cache of compiled code next to the store, with a folder for this version and a file for each
  * command. Code that another account could have written is never run, so there is no cache if another account
  * owns a folder of the path or may write to one. Errors are not reported, because they only make the start
- * slower.
- * `doctor` reports the cause.
+ * slower; `doctor` reports their causes.
  */
 export function useCompileCache(version: string, argv: readonly string[], root: string): void {
   try {
@@ -138,7 +137,7 @@ export function cacheCompiledCode(file: string, root: string, build: string): vo
 }
 
 const wordBytes = 8
-/** Rounds up to a multiple of the word size, because V8 copies code that does not begin at one. */
+/** Rounds up to a multiple of the word size, because V8 copies code that does not begin at such a multiple. */
 const padToWord = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
 
 function readCache(file: string, build: string): CachedCode {

@@ -35,7 +35,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     const states = parseRowStates(this.flags.state)
     const format = chooseExportFormat(this.flags.format, output, this.flags.json)
     const file = await openOutputFile(this.context, output, { overwrite, binary: format === 'xlsx' })
-    this.refuse(
+    this.refuseIf(
       this.flags.json && file.path === undefined && format !== 'json',
       `--json cannot be combined with a ${format} export on stdout`,
       'Add --output FILE, or use --format json.',

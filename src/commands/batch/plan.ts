@@ -43,7 +43,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
 
   async run(): Promise<void> {
     const { flags, app, context } = this
-    this.refuse(
+    this.refuseIf(
       this.args.file === '-',
       'a plan needs a file that can be read again',
       'Give the name of a file.',

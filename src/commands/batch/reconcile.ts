@@ -87,7 +87,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
           : await decideUnknownRows({ ...services, prompter, onLines: showLines(app) }, evidence)
       return this.answer(reconciledView(reconciled), unreconciledError(reconciled, batchId))
     }
-    this.refuse(
+    this.refuseIf(
       batchId === undefined,
       '--row requires BATCH_ID',
       'List the unknown rows with: refcheck request list --status unknown',

@@ -114,7 +114,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const { row, shared, all } = this.flags
     if (row !== undefined) return { kind: 'rows', rows: row }
     if (shared !== undefined) return { kind: 'shared', value: sharedKey(shared) }
-    this.refuse(!all, 'no rows were named', 'Give --row N, --shared VALUE or --all.')
+    this.refuseIf(!all, 'no rows were named', 'Give --row N, --shared VALUE or --all.')
     return { kind: 'all' }
   }
 }

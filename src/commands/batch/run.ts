@@ -103,8 +103,12 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   private async openFile(columns: ColumnChoices): Promise<FileToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
-    this.refuse(file === undefined && plan === undefined, 'FILE is missing', noFileHint)
-    this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
+    this.refuseIf(file === undefined && plan === undefined, 'FILE is missing', noFileHint)
+    this.refuseIf(
+      file !== undefined && plan !== undefined,
+      'FILE and --plan cannot be combined',
+      'Omit FILE.',
+    )
     const [files, allowances] = [await this.app.service('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')

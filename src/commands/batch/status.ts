@@ -5,7 +5,7 @@ import { followedBatchView } from '../../output/views/batches.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
 import { batchView } from '../../app/batch.ts'
-import { timeToSend } from '../../app/request.ts'
+import { createSendTimeEstimate } from '../../app/request.ts'
 import { progressOf } from '../../domain/batch/run-policy.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
@@ -24,13 +24,19 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
     const services = await this.app.services('ledger', 'batches', 'redactedInbox', 'clock')
     if (this.flags.watch) {
       const watch = new BatchWatch(this.app.reporter, this.context.clock)
-      const secondsForCreates = await timeToSend(this.app, batch.baseUrl)
+      const secondsForCreates = await createSendTimeEstimate(this.app, batch.baseUrl)
       await watchBatch(batchServices, batch.id, {
         signal: this.signal,
-        read: (one) => readBatchProgress(services, one),
-        async onPoll(one, now) {
-          const progress = progressOf(one.counts, await secondsForCreates(one.counts.pending))
-          watch.show({ ...now, batch: one, progress, secondsToNext: await secondsForCreates(1) })
+        read: (readBatch) => readBatchProgress(services, readBatch),
+        async onPoll(polledBatch, overview) {
+          const { counts } = polledBatch
+          const progress = progressOf(counts, await secondsForCreates(counts.pending))
+          watch.show({
+            ...overview,
+            batch: polledBatch,
+            progress,
+            secondsToNext: await secondsForCreates(1),
+          })
         },
       })
     }

@@ -32,7 +32,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     const { key, value } = this.args
     if (key === secretKey) return this.setSecret(value)
     const sources = await this.app.sessionSources()
-    this.refuse(
+    this.refuseIf(
       value === undefined,
       `${key}: the value is missing`,
       `Set it with: refcheck config set ${key} VALUE`,
@@ -63,7 +63,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   }
 
   private async setSecret(value: string | undefined): Promise<void> {
-    this.refuse(
+    this.refuseIf(
       value !== undefined,
       'a webhook secret is refused on the command line',
       'Type it at the prompt, or pipe it in: refcheck config set webhook-secret < secret.txt',

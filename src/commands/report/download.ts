@@ -72,13 +72,13 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     const { output, wait } = this.flags
     const source = await reportSource(this.app, this.args.check_id, this.flags)
     const isSingleReport = isSingleSource(source)
-    this.refuse(
+    this.refuseIf(
       isSingleReport && (wait || this.flags['name-template'] !== undefined),
       '--wait and --name-template need a request, not a single report',
       'Leave them out, or give the request with --request ID.',
     )
     if (output === '-') {
-      this.refuse(!isSingleReport, '--output - writes a single report', 'Give a CHECK_ID or --url.')
+      this.refuseIf(!isSingleReport, '--output - writes a single report', 'Give a CHECK_ID or --url.')
       return this.stream(source as SingleSource)
     }
     const outputPath = output ?? (await this.app.setting('output-dir')) ?? '.'
@@ -90,12 +90,12 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
 
   private async stream(source: SingleSource): Promise<void> {
     const { stdout } = this.context.streams
-    this.refuse(
+    this.refuseIf(
       this.flags.json,
       '--output - cannot be combined with --json',
       'With --output - the PDF itself goes to stdout.',
     )
-    this.refuse(
+    this.refuseIf(
       stdout.isTTY,
       'refused to write a PDF to the terminal',
       'Add --output FILE, or pipe it to a program.',

@@ -30,7 +30,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
 
   async run(): Promise<void> {
     const { output } = this.flags
-    this.refuse(output === '-', '--output - is not a folder', 'Give the folder to fill with: --output DIR')
+    this.refuseIf(output === '-', '--output - is not a folder', 'Give the folder to fill with: --output DIR')
     const configuredFolder = output ?? (await this.app.setting('output-dir'))
     const folderPath = configuredFolder ?? (await this.askFolder())
     const flags = { ...this.flags, overwrite: false, wait: false }
@@ -39,7 +39,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     // The setting is saved only now: the download has shown that the path is a folder.
     if (configuredFolder === undefined) await this.saveFolder(result.folder)
     await updateStatusesInResults(this.app)
-    // Without the note nothing would say it.
+    // Not with --quiet or --json, which suppress the note: the requests would disappear from `status` unnoticed.
     if (!this.flags.quiet && !this.flags.json) await acknowledgeWithoutReport(this.app, result.withoutReport)
     const { folder, failure } = result
     const { cwd } = this.context

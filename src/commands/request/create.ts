@@ -48,26 +48,30 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const draft = createDraftKeeper(app, resumeLine(flags))
+    const draftKeeper = createDraftKeeper(app, resumeLine(flags))
     try {
-      await this.order(draft)
+      await this.order(draftKeeper)
     } catch (error) {
-      throw await draft.withResumeHint(error)
+      throw await draftKeeper.withResumeHint(error)
     }
   }
 
-  private async order(draft: DraftKeeper): Promise<void> {
+  private async order(draftKeeper: DraftKeeper): Promise<void> {
     const { flags, app, signal } = this
     const allowFlags = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similar = new SimilarQuestion(() => createOrderServices(app, signal), app.prompter(), allowFlags)
-    const order = await this.compose(similar, draft)
+    const similarQuestion = new SimilarQuestion(
+      () => createOrderServices(app, signal),
+      app.prompter(),
+      allowFlags,
+    )
+    const order = await this.compose(similarQuestion, draftKeeper)
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
-      const repeated = await similar.describeRepeatedOrder(order.body)
-      if (repeated !== undefined) app.reporter.note(repeated)
+      const repeatedOrderText = await similarQuestion.describeRepeatedOrder(order.body)
+      if (repeatedOrderText !== undefined) app.reporter.note(repeatedOrderText)
       app.reporter.note('Dry run: nothing was sent.')
-      const conflict = await similar.previewConflict(order.body)
+      const conflict = await similarQuestion.previewConflict(order.body)
       return this.answer(
         bodyView(order.body),
         conflict && duplicateError(conflict, (await app.service('api')).baseUrl),
@@ -76,24 +80,26 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const outcome = await placeOrder(order, {
       ...(await createOrderAndWaitServices(app, signal)),
       ...allowFlags,
-      onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
-      onAccepted: () => draft.deleteDraft(),
+      onSimilar: app.prompter() && ((conflict) => similarQuestion.isConfirmed(conflict)),
+      onAccepted: () => draftKeeper.deleteDraft(),
       shouldWait: flags.wait,
     })
     this.answer(createdView(outcome.result), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
-      const command = commandLine(order.body, order.schema, similar.allowFlags())
+      const command = commandLine(order.body, order.schema, similarQuestion.allowFlags())
       app.reporter.note(`The same order as one command:\n  ${command}`)
     }
     if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)
   }
 
-  private async compose(similar: SimilarQuestion, draft: DraftKeeper): Promise<Order> {
+  private async compose(similarQuestion: SimilarQuestion, draftKeeper: DraftKeeper): Promise<Order> {
     const { flags, app } = this
     const { file } = flags
     requireOneSource(flags)
-    const answers = flags.resume ? await draft.findDraftToResume(flags.package, app.prompter()) : undefined
-    const packageId = answers?.package_id ?? flags.package
+    const draft = flags.resume
+      ? await draftKeeper.findDraftToResume(flags.package, app.prompter())
+      : undefined
+    const packageId = draft?.package_id ?? flags.package
     const orderSource = {
       packageId: packageId ?? (file === undefined ? await app.packageSetting() : undefined),
       body:
@@ -101,10 +107,13 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
           ? undefined
           : parseBodyFile(await readInput(this.context, file, 'the body'), file === '-' ? 'stdin' : file),
       flags: bodyFlagValues(flags),
-      draft: answers,
+      draft,
     }
     const formFlags = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }
-    const options = await createPrepareOptions(app, this.signal, formFlags, { similar, draft })
+    const options = await createPrepareOptions(app, this.signal, formFlags, {
+      similarQuestion,
+      draftKeeper,
+    })
     return prepareOrder(orderSource, { ...options, flagsToRepeat: flagsAffectingOrder(flags) })
   }
 }

@@ -36,7 +36,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const status = parseRequestStatus(this.flags.status)
     const { clock } = this.context
     const ledger = await this.app.service('ledger')
-    const organisation = this.flags.profile === undefined ? undefined : await this.organisation()
+    const organisation = this.flags.profile === undefined ? undefined : await this.readOrganisation()
     const filter = { status, since, email, batchId: await resolveBatchId(this.app, batch), organisation }
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
@@ -64,7 +64,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     this.answerList(listedRequestsView(listedRequests), mostSevere(failures.map(({ error }) => error)))
   }
 
-  private async organisation() {
+  private async readOrganisation() {
     const session = await this.app.service('session')
     return { baseUrl: session.baseUrl, account: await this.app.accountInUse() }
   }

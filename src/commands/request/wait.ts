@@ -50,7 +50,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
             prompter,
           )
         : typedIds
-    this.refuse(
+    this.refuseIf(
       (chosenIds.length === 0) === (batch === undefined),
       batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',
       'Give the ids of requests, or --batch BATCH_ID.',
@@ -85,18 +85,15 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
   private async findRequestsOfBatch(typedBatchId: string): Promise<string[]> {
     const { baseUrl } = await this.app.service('session')
     const services = await this.app.batchServices()
-    const {
-      batchId,
-      requestIds,
-      others: rowsWithoutRequest,
-    } = await findRequestIdsOfBatch(services, typedBatchId, baseUrl)
-    if (rowsWithoutRequest > 0) {
-      const rows = formatCount(
-        rowsWithoutRequest,
+    const found = await findRequestIdsOfBatch(services, typedBatchId, baseUrl)
+    const { batchId, requestIds, withoutRequestCount } = found
+    if (withoutRequestCount > 0) {
+      const rowsText = formatCount(
+        withoutRequestCount,
         'row of the batch has no request',
         'rows of the batch have no request',
       )
-      this.app.note(`${rows} to wait for. See: refcheck batch status ${batchId}`)
+      this.app.note(`${rowsText} to wait for. See: refcheck batch status ${batchId}`)
     }
     return requestIds
   }

@@ -16,7 +16,7 @@ export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance
 
   async run(): Promise<void> {
     const ms = parseDuration(this.args.duration)
-    this.refuse(
+    this.refuseIf(
       ms === undefined,
       `DURATION: "${this.args.duration.slice(0, 60)}" is not a duration`,
       'Give a number and a unit: 30s, 5m, 2h, 30d or 1h30m.',

@@ -62,7 +62,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
   async run(): Promise<void> {
     const { flags, signal } = this
     const { 'base-url': baseUrl, watch: watchMs, timeout: waitBudgetMs, only = [] } = flags
-    this.refuse(
+    this.refuseIf(
       baseUrl !== undefined && flags.profile !== undefined,
       '--base-url and --profile cannot be combined',
       'A profile has its own base URL, and its key is sent nowhere else.',

@@ -31,7 +31,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
     const { on, fault, times, after, clear } = this.flags
     const { scenario } = this.args
     const givenCount = [scenario, fault, clear || undefined].filter((each) => each !== undefined).length
-    this.refuse(
+    this.refuseIf(
       givenCount !== 1,
       'SCENARIO, --fault and --clear: exactly one is required',
       'Show examples with: refcheck sandbox inject --help',

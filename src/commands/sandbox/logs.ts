@@ -33,7 +33,7 @@ export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {
 
   async run(): Promise<void> {
     const { follow, bodies, path, status, request } = this.flags
-    this.refuse(
+    this.refuseIf(
       status !== undefined && !/^(?:[1-5](?:\d\d|xx)|[a-z_]+)$/i.test(status),
       `--status: "${status?.slice(0, 60)}" is not a status`,
       'Give an HTTP status such as 404 or 4xx, or the status of a request such as PARTIAL.',

@@ -26,7 +26,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
     const { 'base-url': baseUrl } = this.flags
     if (choices.length === 0 && baseUrl === undefined) return defaultSandboxRules()
     const invalidChoice = choices.find((each) => !/^[a-z][^=]*=[^=]+$/.test(each))
-    this.refuse(
+    this.refuseIf(
       invalidChoice !== undefined,
       `"${invalidChoice?.slice(0, 60)}" is not NAME=CHOICE`,
       'List the rules with: refcheck sandbox rules',

@@ -73,7 +73,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const { signal } = this
     const profile = this.flags.profile ?? sandboxProfile
     if (login)
-      await requireSandboxProfile(this.app, { named: this.flags.profile, port, json: this.flags.json })
+      await requireSandboxProfile(this.app, { profileName: this.flags.profile, port, json: this.flags.json })
     this.pinProgramFiles()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
     const server = await startSandbox(await createSandboxServices(this.context), {

@@ -28,14 +28,14 @@ export default class SandboxTrigger extends SandboxCommand<typeof SandboxTrigger
     const { to, 'base-url': baseUrl } = this.flags
     const stories = await sandboxStories()
     if (story === undefined) {
-      this.refuse(
+      this.refuseIf(
         to !== undefined,
         'STORY: required with --to',
         `Stories: ${stories.map(({ name }) => name).join(', ')}`,
       )
       return this.answerList(storiesView(stories))
     }
-    this.refuse(
+    this.refuseIf(
       !stories.some(({ name }) => name === story),
       `no story named "${story.slice(0, 60)}"`,
       `Stories: ${stories.map(({ name }) => name).join(', ')}`,

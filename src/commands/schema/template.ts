@@ -32,7 +32,7 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
     const file = output ?? ''
     const format = templateFormat(this.flags.format, output)
     const outputFile = await openOutputFile(this.context, output, { overwrite, binary: format === 'xlsx' })
-    this.refuse(
+    this.refuseIf(
       this.flags.json && outputFile.path === undefined && format !== 'json',
       `--json cannot be combined with a ${format} template on stdout`,
       'Add --output FILE, or use --format json.',

@@ -48,30 +48,30 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     const moveError =
       examination?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], examination)
     if (moveError !== undefined) throw moveError
-    const accepted =
+    const acceptedExamination =
       examination?.closing === undefined || examination.reopenStep === 'reports' ? undefined : examination
-    if (accepted !== undefined) {
+    if (acceptedExamination !== undefined) {
       const question =
-        accepted.reopenStep === 'acceptance'
+        acceptedExamination.reopenStep === 'acceptance'
           ? 'Continue with a store that does not know all of its attempts?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)
       await this.#reportHeld(await rollbacks.acceptOlder())
     }
     const damage = await maintenance.check()
-    const examined = await rollbacks.examine()
-    const findings = listFindings(damage, examined)
+    const finalExamination = await rollbacks.examine()
+    const findings = listFindings(damage, finalExamination)
     this.answer(
-      storeCheckView(location, findings, examined, accepted),
-      unsoundStoreError(location, damage, examined),
+      storeCheckView(location, findings, finalExamination, acceptedExamination),
+      unsoundStoreError(location, damage, finalExamination),
     )
   }
 
   async #reportHeld({ held }: { held: number }): Promise<void> {
     if (held === 0) return
     const batches = await this.app.service('batches')
-    const all = await batches.list({ includesSingleOrders: true })
-    const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
+    const allBatches = await batches.list({ includesSingleOrders: true })
+    const ids = allBatches.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
     this.app.note(heldText(held, ids))
   }
 }

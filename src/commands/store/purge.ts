@@ -59,7 +59,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     if (email !== undefined && !email.includes('@')) {
       // An invalid row may contain a text that is no e-mail address, so the text is searched for before it is refused.
       const found = await services.maintenance.purge(target, { dryRun: true, completely })
-      this.refuse(
+      this.refuseIf(
         found.rows + found.events === 0,
         `--email: "${redactArgument(email)}" is not an e-mail address`,
         `Find the address of a person who was ordered with: refcheck request get ${shellWord(redactArgument(email))}`,
@@ -98,8 +98,12 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   }
 }
 
-function deleteHint(who: ErasureTarget): string {
+function deleteHint(target: ErasureTarget): string {
   const selection =
-    'email' in who ? ['--email', who.email] : 'requestId' in who ? ['--request-id', who.requestId] : []
+    'email' in target
+      ? ['--email', target.email]
+      : 'requestId' in target
+        ? ['--request-id', target.requestId]
+        : []
   return `To delete those that refcheck wrote, run: refcheck store purge ${selection.map(shellWord).join(' ')} --delete-files`
 }

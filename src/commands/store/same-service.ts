@@ -24,7 +24,7 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const { app, flags } = this
     const one = parseBaseUrl(this.args.one, 'ONE')
     const other = parseBaseUrl(this.args.other, 'OTHER')
-    this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
+    this.refuseIf(one === other, 'the two URLs are the same', 'Give two different URLs.')
     const heldRows = await app.service('heldRows')
     await heldRows.recordSameService([one, other], !flags.different, {
       at: app.context.clock.now(),

@@ -60,7 +60,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const { secret } = await webhookSecrets(app, flags['secret-file'])
     const file = await openOptionalFile(this.context, flags.junit, { overwrite: true, flag: '--junit' })
     const { 'stored-url': storedUrl, 'stored-file': storedFile, restart } = flags
-    this.refuse(
+    this.refuseIf(
       restart !== undefined && storedUrl === undefined && storedFile === undefined,
       '--restart requires --stored-url or --stored-file',
       'What a crash loses is seen only in what was stored.',

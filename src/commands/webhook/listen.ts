@@ -51,14 +51,14 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
 
   async run(): Promise<void> {
     const { flags, app, signal } = this
-    this.refuse(
+    this.refuseIf(
       !flags.path.startsWith('/'),
       `--path: "${flags.path}" does not start with /`,
       'Give a path such as /hooks.',
     )
     this.pinProgramFiles()
     const isForwarding = flags['forward-to'] !== undefined || flags.exec !== undefined
-    this.refuse(
+    this.refuseIf(
       flags['max-attempts'] !== undefined && !isForwarding,
       '--max-attempts requires --forward-to or --exec',
       'Nothing is forwarded without one of them.',

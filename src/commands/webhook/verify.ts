@@ -51,14 +51,14 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
   async run(): Promise<void> {
     const { all, har, 'secret-file': secretFile } = this.flags
     const { http } = this.flags
-    this.refuse(
+    this.refuseIf(
       this.args.file !== undefined && (http ?? har) !== undefined,
       `FILE and --${http === undefined ? 'har' : 'http'} cannot be combined`,
       'Give one of them.',
     )
     if (all || har !== undefined) return this.verifyMany(har)
     const { csv, columns, sort } = this.flags
-    this.refuse(
+    this.refuseIf(
       csv || (columns ?? sort) !== undefined,
       '--csv, --columns and --sort require --all or --har',
       'Leave them out; --json prints one delivery for scripts.',
@@ -82,7 +82,7 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     if (http !== undefined) {
       return parseCapturedRequest(await readInput(this.context, http, 'the captured request'))
     }
-    this.refuse(
+    this.refuseIf(
       signature === undefined,
       'the signature is missing',
       'Add --signature HEX, the value of X-Service-Signature; or use --http FILE for a capture with headers.',

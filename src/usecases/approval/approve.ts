@@ -19,7 +19,7 @@ import { type RunOutcome, startBatch, type StartServices } from '../batch/start.
 
 export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'repair'> {
   prompter: Prompter
-  similar: SimilarQuestion
+  similarQuestion: SimilarQuestion
   /** Creates the services for ordering; called after the user has confirmed. */
   createOrderingServices: () => Promise<Omit<OrderAndWaitOptions, 'shouldWait' | 'onSimilar'>>
 }
@@ -32,7 +32,7 @@ export async function approveOrder(
   approval: Approval,
   plan: OrderPlan,
   body: string,
-  { similar, createOrderingServices, ...preparing }: ApproveOrderOptions,
+  { similarQuestion, createOrderingServices, ...preparing }: ApproveOrderOptions,
 ): Promise<FollowedOrder> {
   const order = await prepareOrder(
     { packageId: undefined, body: parseBodyFile(Buffer.from(body)), flags: {} },
@@ -40,13 +40,13 @@ export async function approveOrder(
       ...preparing,
       yes: false,
       isFixed: true,
-      orderWarning: (orderBody) => checkBeforeClaim(orderBody, similar, preparing.api.baseUrl),
+      orderWarning: (orderBody) => checkBeforeClaim(orderBody, similarQuestion, preparing.api.baseUrl),
     },
   )
   const usedPlan = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
     ...(await createOrderingServices()),
-    onSimilar: (conflict) => similar.isConfirmed(conflict),
+    onSimilar: (conflict) => similarQuestion.isConfirmed(conflict),
     shouldWait: false,
   })
   await approval.plans.record({ ...usedPlan, request_id: outcome.result.request_id })
@@ -59,12 +59,12 @@ export async function approveOrder(
  */
 async function checkBeforeClaim(
   body: Parameters<SimilarQuestion['previewConflict']>[0],
-  similar: SimilarQuestion,
+  similarQuestion: SimilarQuestion,
   baseUrl: string,
 ): Promise<string | undefined> {
-  const conflict = await similar.previewConflict(body)
+  const conflict = await similarQuestion.previewConflict(body)
   if (conflict !== undefined && !canBeConfirmed(conflict)) throw duplicateError(conflict, baseUrl)
-  return similar.orderWarning(body)
+  return similarQuestion.orderWarning(body)
 }
 
 export interface ApproveFileOptions {

@@ -342,14 +342,14 @@ function isEarlier(one: DueRequest, other: DueRequest): boolean {
 }
 
 /**
- * Returns the ids of the requests of a batch, in the order of its rows. `others`: the number of rows without a request;
- * `batchStart`: the id of the batch, or the start of it.
+ * Returns the ids of the requests of a batch, in the order of its rows. `withoutRequestCount`: the number of rows
+ * without a request; `batchStart`: the id of the batch, or the start of it.
  */
 export async function findRequestIdsOfBatch(
   ports: BatchServices,
   batchStart: string,
   baseUrl: string,
-): Promise<{ batchId: string; requestIds: string[]; others: number }> {
+): Promise<{ batchId: string; requestIds: string[]; withoutRequestCount: number }> {
   const batch = await findBatch(ports, batchStart)
   const { id: batchId, name, counts } = batch
   requireSameService(batch, { baseUrl })
@@ -360,7 +360,7 @@ export async function findRequestIdsOfBatch(
     })
   }
   const requestIds = accepted.flatMap(({ requestId }) => requestId ?? [])
-  return { batchId, requestIds, others: counts.total - requestIds.length }
+  return { batchId, requestIds, withoutRequestCount: counts.total - requestIds.length }
 }
 
 /** Asks the user which unfinished requests of the current service to wait for. Returns their ids. */
