@@ -243,7 +243,7 @@ test('a synonym suggests nothing if its target is not among the columns', () => 
   expect(suggestColumn('Surname', ['email'])).toBeUndefined()
 })
 
-const readFlags = (checkFlags: string[], headers: string[]) => ({ ...readMapFlags(checkFlags, headers) })
+const readFlags = (flags: string[], headers: string[]) => ({ ...readMapFlags(flags, headers) })
 
 test('a --map flag is split at the "=" that follows a header of the file', () => {
   expect(readFlags(['Given name = first_name'], [' Given name '])).toEqual({ 'Given name': 'first_name' })

@@ -293,6 +293,7 @@ function compareOneByOne(rows: readonly NewRow[]): unknown[] {
     const [, , email, phone] = personKey(row.recipient)
     const { baseUrl, id: batchId } = batch
     const comparedRow = { ...row, batchId, baseUrl, addedAt: 0, kind: 'file' } as const
+    // Parts 2 and 3 of the key are the e-mail and the phone. A row that shares both is a candidate once.
     const candidates = [2, 3].flatMap((part) =>
       sent
         .filter(({ key }) => key[part] === [email, phone][part - 2] && (part === 2 || key[2] !== email))

@@ -21,12 +21,12 @@ test('a row repeats an earlier one exactly if isSamePerson is true for both', ()
     (text) => `${text}x`,
   )
   assert(
-    property(tuple(person, spellings, spellings), ([one, first, phone]) => {
-      const other = { ...one, first_name: first(one.first_name), phone: phone(one.phone) }
+    property(tuple(person, spellings, spellings), ([one, spellFirstName, spellPhone]) => {
+      const other = { ...one, first_name: spellFirstName(one.first_name), phone: spellPhone(one.phone) }
       const duplicates = new Duplicates()
       duplicates.findFirst(1, 12, one)
-      const named = [one, other].every((each) => Object.values(each).some((text) => text !== ''))
-      expect(duplicates.findFirst(2, 12, other)).toBe(named && isSamePerson(one, other) ? 1 : undefined)
+      const areNamed = [one, other].every((each) => Object.values(each).some((text) => text !== ''))
+      expect(duplicates.findFirst(2, 12, other)).toBe(areNamed && isSamePerson(one, other) ? 1 : undefined)
     }),
   )
 })

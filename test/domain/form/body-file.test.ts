@@ -18,7 +18,7 @@ function findRefusal(input: Uint8Array): string {
     if (error instanceof InvalidInputError) return error.message
     throw error
   }
-  return 'taken'
+  return 'not refused'
 }
 
 test('JSON in UTF-8 is accepted with and without a byte order mark', () => {

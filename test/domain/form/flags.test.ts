@@ -12,7 +12,7 @@ function findRefusal(flags: BodyFlags, schema: PackageSchema = sampleSchema): st
     if (error instanceof InvalidInputError) return error.message
     throw error
   }
-  return 'taken'
+  return 'not refused'
 }
 
 test('without flags the draft is empty', () => {

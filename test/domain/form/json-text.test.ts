@@ -90,9 +90,7 @@ describe('compared with JSON.parse', () => {
       property(json(), (text) => {
         const { value, fault } = readJson(text)
         const isStricter = fault !== undefined && /given twice|too large/.test(fault.reason)
-        expect(isStricter ? 'hides something' : JSON.stringify(value)).toBe(
-          isStricter ? 'hides something' : JSON.stringify(JSON.parse(text)),
-        )
+        expect(JSON.stringify(value)).toBe(JSON.stringify(isStricter ? value : JSON.parse(text)))
       }),
       { numRuns: 300 },
     )

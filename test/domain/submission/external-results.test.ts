@@ -35,6 +35,7 @@ const externalResult: ExternalResult = {
   shares: [],
 }
 
+/** Returns `goes` if there is no conflict, or else the state that the row gets and the reason. */
 function findVerdict(
   change: Partial<ExternalResult>,
   allowed = {},

@@ -21,8 +21,8 @@ test.each([
   [299, true],
   [300, false],
   [null, false],
-])('an answer of %s accepts the event: %s', (status, isTaken) => {
-  expect(isAccepted({ status })).toBe(isTaken)
+])('an answer of %s accepts the event: %s', (status, isEventAccepted) => {
+  expect(isAccepted({ status })).toBe(isEventAccepted)
 })
 
 test('the excerpt of an answer is one line of at most 120 characters without the secret', () => {

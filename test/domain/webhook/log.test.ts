@@ -36,7 +36,7 @@ test.each<[string, object]>([
   ['base64 by its encoding', { signature, body: base64, encoding: 'base64' }],
   ['base64 as behind an API gateway', { headers, body: base64, isBase64Encoded: true }],
   ['not base64 as behind an API gateway', { headers, body: logBody, isBase64Encoded: false }],
-  ['raw_body', { signature, raw_body: logBody, body: { event: 'request.updated' } }],
+  ['raw_body', { signature, raw_body: logBody }],
   ['rawBody', { headers, rawBody: logBody }],
   ['payload', { headers, payload: logBody }],
   [
@@ -52,7 +52,6 @@ test.each<[string, object]>([
     { uuid: 'x', method: 'POST', content: logBody, headers: { 'x-service-signature': [signature] } },
   ],
 ])('a line of a log: %s', async (_name, entry) => {
-  if (_name === 'raw_body') delete (entry as { body?: unknown }).body
   expect(await verifyLines(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
 })
 

@@ -69,8 +69,8 @@ const bodyChanges: Readonly<Record<string, BodyChange>> = {
   },
   doubled: (body) => Buffer.concat([body, body]),
   'a newline, BOM or NUL around it'(body, roll) {
-    const what = ['\n', '\r\n', ' ', '\t', '\0', '\uFEFF'][roll(6)] ?? '\n'
-    return insertBytes(body, roll(2) * body.length, what)
+    const added = ['\n', '\r\n', ' ', '\t', '\0', '\uFEFF'][roll(6)] ?? '\n'
+    return insertBytes(body, roll(2) * body.length, added)
   },
   'written anew'(body, roll) {
     const value = JSON.parse(body.toString()) as object
@@ -189,12 +189,12 @@ export function runCampaign(count: number, seed: number): CampaignResult {
     if (mutated === undefined) continue
     deliveries += 1
     kinds.add(mutated.kind)
-    const what = `${mutated.kind} (seed ${seed}, delivery ${deliveries})`
+    const description = `${mutated.kind} (seed ${seed}, delivery ${deliveries})`
     try {
-      if (mutated.isAccepted()) accepted.push(what)
+      if (mutated.isAccepted()) accepted.push(description)
     } catch (error) {
       // A capture that cannot be parsed is correctly refused with a RefcheckError.
-      if (!(error instanceof RefcheckError)) crashes.push(`${what}: ${String(error)}`)
+      if (!(error instanceof RefcheckError)) crashes.push(`${description}: ${String(error)}`)
     }
   }
   return { deliveries, accepted, crashes, kindCount: kinds.size }
