@@ -87,7 +87,7 @@ describe('other runners of the batch', () => {
     }) satisfies Store['ledger']['beginInQuota'],
   })
 
-  test('a row that another runner has is waited for; with `only` it is an internal error', async () => {
+  test('a row that another runner has is waited for; with `onlyRow` it is an internal error', async () => {
     const { end, sleeps, states } = await runThreeRows(store, {
       creates: allAccepted,
       ledger: claimOutcomesFirst({ ...nothingClaimed, isTaken: true }),

@@ -44,7 +44,7 @@ describe('the rows in order', () => {
     ])
   })
 
-  test('at most `max` rows are sent, including rejected ones', async () => {
+  test('at most `maxOrders` rows are sent, including rejected ones', async () => {
     const refusal = clientError(400, 'recipient.email: is not accepted')
     const { end, states, sent } = await runThreeRows(
       store,
@@ -57,7 +57,7 @@ describe('the rows in order', () => {
     expect(endWithoutRows).toEqual({ kind: 'limited' })
   })
 
-  test('with `only`, just the row with that number is sent, and nothing if that row is not pending', async () => {
+  test('with `onlyRow`, just the row with that number is sent, and nothing if that row is not pending', async () => {
     const { end, states, batch } = await runThreeRows(store, { creates: [answer201(idTwo)] }, { onlyRow: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])

@@ -44,7 +44,7 @@ export async function simulateHour({
   const tally: Tally = { answered: 0, refusedWindowEnds: [] }
   const home = scratch(5000)
   const end = clock.now() + 3_600_000
-  const loop = async (): Promise<void> => {
+  const runProcess = async (): Promise<void> => {
     const { quota } = await home.store()
     const account = quota.account('http://127.0.0.1', apiKey)
     const governor = createGovernor({ quota, account, windows, clock })
@@ -68,15 +68,15 @@ export async function simulateHour({
       await call()
     }
   }
-  const loops = Array.from({ length: processCount }, loop)
-  if (otherCallsPerMinute > 0) loops.push(callAsOtherProgram())
+  const runs = Array.from({ length: processCount }, runProcess)
+  if (otherCallsPerMinute > 0) runs.push(callAsOtherProgram())
   const all = { over: false }
-  void Promise.all(loops).then(() => (all.over = true))
+  void Promise.all(runs).then(() => (all.over = true))
   while (!all.over) {
     await new Promise((resolve) => setImmediate(resolve))
     await clock.advance(250)
   }
-  await Promise.all(loops)
+  await Promise.all(runs)
   sandbox.close()
   await home.end()
   return tally
