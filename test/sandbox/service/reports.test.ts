@@ -11,7 +11,7 @@ import {
   type SandboxClient,
 } from '../sandbox-client.ts'
 
-const uuid = '00000000-0000-4000-8000-000000000000'
+const unknownId = '00000000-0000-4000-8000-000000000000'
 
 /** Creates a request, completes it, and returns the paths and URLs of its reports. */
 async function createReports(client: SandboxClient) {
@@ -140,11 +140,11 @@ test('a report that does not exist is a 404', async () => {
   const client = createSandboxClient()
   const { referenceCheckId } = await createReports(client)
   for (const path of [
-    `/v1/reports/${uuid}`,
-    '/v1/reports/no-uuid',
+    `/v1/reports/${unknownId}`,
+    '/v1/reports/no-unknownId',
     `/v1/reports/${referenceCheckId}`,
     `/v1/reports/${referenceCheckId}/referees/0`,
-    `/v1/reports/${uuid}/referees/1`,
+    `/v1/reports/${unknownId}/referees/1`,
   ]) {
     const answer = await client.get(path)
     expect(answer.status).toBe(404)

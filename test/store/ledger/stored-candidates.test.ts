@@ -22,6 +22,7 @@ describe.each(backends)('%s', (backend) => {
         recipient: { first_name, last_name: 'Low', email, phone: '+61400000000' },
       }) as NewRow
     const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
+    // 52 first names, none of which is similar to another one.
     const names = letters.flatMap((letter, index) => [
       letter.repeat(8),
       `${letter.repeat(4)}${(letters[index - 1] ?? 'z').repeat(4)}`,

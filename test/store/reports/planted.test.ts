@@ -28,13 +28,13 @@ recordForFaultTable('planted', { mustNotHappen: 'written outside' })
 
 let root: string
 let hiddenFolder: string
-let victimFolder: string
+let victimFile: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'refcheck-planted-'))
   hiddenFolder = join(root, 'reports', '.refcheck')
-  victimFolder = join(root, 'bashrc')
+  victimFile = join(root, 'bashrc')
   mkdirSync(join(root, 'reports'))
-  writeFileSync(victimFolder, 'theirs')
+  writeFileSync(victimFile, 'theirs')
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
@@ -83,7 +83,7 @@ test.each<[string, () => void, string]>([
     message: `cannot work in "${hiddenFolder}": ${why}`,
     hint: 'Move it away, then run the same command again.',
   })
-  expect(readFileSync(victimFolder, 'utf8')).toBe('theirs')
+  expect(readFileSync(victimFile, 'utf8')).toBe('theirs')
 })
 
 const anySubject = {
@@ -126,8 +126,8 @@ function content(text = pdf) {
 }
 
 test.each<[string, (journal: string) => void]>([
-  ['a link', (journal) => symlinkSync(victimFolder, journal)],
-  ['a second name of a file', (journal) => linkSync(victimFolder, journal)],
+  ['a link', (journal) => symlinkSync(victimFile, journal)],
+  ['a second name of a file', (journal) => linkSync(victimFile, journal)],
   ['a FIFO', (journal) => void execFileSync('mkfifo', [journal])],
 ])('%s at the path of the journal is not written to, and does not block the run', async (_, plant) => {
   createHiddenFolder()
@@ -139,7 +139,7 @@ test.each<[string, (journal: string) => void]>([
     code: 'io',
     message: expect.stringContaining('journal') as string,
   })
-  expect(readFileSync(victimFolder, 'utf8')).toBe('theirs')
+  expect(readFileSync(victimFile, 'utf8')).toBe('theirs')
 })
 
 test('a journal that another account made while the folder was in use gets no line', async () => {
