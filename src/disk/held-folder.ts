@@ -35,6 +35,7 @@ const maxLinks = 40
  */
 const descriptorFolder = '/proc/self/fd'
 
+/** Returns the accounts other than the user's that may create files in a folder with this status. */
 export function otherWriters(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): Writers | undefined {
   const ownId = ownUserId()
   if (ownId === undefined) return undefined

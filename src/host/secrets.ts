@@ -160,6 +160,7 @@ interface Match {
 /** Replaces the values that are found only after hidden characters are removed and encoded characters are decoded. */
 function replaceInDecodings(text: string, searches: readonly Search[]): string {
   const isFound = (each: string): boolean => searches.some((search) => search.isIn(each))
+  // In a text without encoded characters, only line feeds before its end can stand between the characters of a value.
   const containsValue = mayBeEncoded(text)
     ? decodings(text).some(isFound)
     : text.indexOf('\n') < text.length - 1 && text.includes('\n') && isFound(text.replaceAll('\n', ''))

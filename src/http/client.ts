@@ -77,6 +77,7 @@ export class HttpClient {
     const exchange = this.#startExchange(request, url, limits)
     const route = this.#transport.freshRoute(exchange.plan.calledUrl, limits)
     try {
+      // `reset`: undici closes the connection after the response.
       return await this.#readWhole(exchange, route.dispatcher, { reset: true })
     } catch (error) {
       if (error instanceof RefcheckError) throw error

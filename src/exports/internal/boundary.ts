@@ -18,9 +18,9 @@ export function registerClient<T extends object>(client: T, internals: ClientInt
 }
 
 export function internalsOf(client: object): ClientInternals {
-  const parts = Object(client) === client ? internalsByClient.get(client) : undefined
-  if (parts === undefined) throw invalidOption('client', 'must be a client that createClient made')
-  return parts
+  const internals = Object(client) === client ? internalsByClient.get(client) : undefined
+  if (internals === undefined) throw invalidOption('client', 'must be a client that createClient made')
+  return internals
 }
 
 /**
