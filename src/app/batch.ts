@@ -128,6 +128,17 @@ export async function updateResultsFile(app: App, batch: Batch): Promise<void> {
   )
 }
 
+/**
+ * Writes the results file of a finished batch again if the people of rejected or cancelled rows are ordered meanwhile, by
+ * other files or commands.
+ */
+export async function updateResultsOfLaterOrders(app: App, batch: Batch): Promise<void> {
+  if (batch.counts.rejected + batch.counts.cancelled === 0) return
+  const batches = await app.service('batches')
+  for await (const { matches } of batches.rows(batch.id, { states: ['rejected', 'cancelled'] }))
+    if (matches?.laterBatch !== undefined) return updateResultsFile(app, batch)
+}
+
 /** Whether the batch waits only for answers about held rows. */
 function needsDecisions({ batch: { counts, halt }, failure }: BatchEnd): boolean {
   const isOpen = failure?.code === 'incomplete' || failure?.code === 'outcome_unknown'
@@ -217,9 +228,14 @@ export async function batchView(app: App, batch: Batch, isJson: boolean): Promis
   return batchStatusView(await statusWithPackage(app, { ...batch, resultsFile }), rowsNotSent)
 }
 
-/** Returns the status of a batch with the name of its package, if that is known from an earlier list of packages. */
+/**
+ * Returns the status of a batch with the name of its package, if that is known from an earlier list of packages, and with the
+ * numbers of its rejected and cancelled rows whose people are ordered otherwise.
+ */
 export async function statusWithPackage(app: App, batch: Batch): Promise<BatchStatus> {
-  if (batch.packageId === undefined) return statusOf(batch)
+  const { readOrderedElsewhere } = await import('../usecases/batch/read-batch.ts')
+  const elsewhere = await readOrderedElsewhere(await app.services('heldRows'), batch)
+  if (batch.packageId === undefined) return statusOf(batch, undefined, elsewhere)
   const packageNames = await app.service('packageNames')
-  return statusOf(batch, (await packageNames.get(batch)).get(batch.packageId))
+  return statusOf(batch, (await packageNames.get(batch)).get(batch.packageId), elsewhere)
 }

@@ -33,6 +33,7 @@ test('batch list, batch status and batch rows show the progress; the beginning o
         "unknown": 0,
         "state": "stopped",
         "held": 0,
+        "rejected": 0,
         "ordered": 2,
         "people": 4,
         "finished": 0

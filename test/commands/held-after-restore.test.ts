@@ -79,7 +79,7 @@ test('a request that the provider has is recorded, so that a later file holds th
 
     2  accepted
     2  held
-    1  cancelled
+    1  cancelled, ordered elsewhere
     5  rows
 
     results  HOME/people.results.csv

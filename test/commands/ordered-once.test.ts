@@ -298,9 +298,6 @@ test.each(stores)(
         2  cancelled
         2  rows
 
-        halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-        The organisation has to buy credits.
-
         results  HOME/people.results.csv
         exit 0
 

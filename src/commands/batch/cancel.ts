@@ -4,25 +4,29 @@ import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
-import { describeWaitingRows, findBatch, type WaitingRows } from '../../usecases/batch/read-batch.ts'
+import { describeCancelledRows, describeWaitingRows, findBatch } from '../../usecases/batch/read-batch.ts'
 import { hintToOrderCancelled } from '../../domain/batch/verdict.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 
-/** `notOrdered`: the people of these rows who have no earlier order. */
-const cancelledText = (
-  rows: number,
-  { notOrdered, areAllOrdered }: Pick<WaitingRows, 'notOrdered' | 'areAllOrdered'>,
-  { id }: Pick<Batch, 'id'>,
-): string =>
-  [
-    `Cancelled ${formatCount(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`,
-    ...(areAllOrdered
-      ? [
-          `${rows === 1 ? 'The person was' : 'All of these people were'} ordered before. List the orders with: refcheck request list`,
-        ]
-      : []),
-    ...(notOrdered === '' ? [] : [hintToOrderCancelled(id, notOrdered)]),
+/** `numbers`: the cancelled rows. */
+async function cancelledText(
+  services: Parameters<typeof describeCancelledRows>[0],
+  batch: Batch,
+  numbers: readonly number[],
+): Promise<string> {
+  const { notOrdered, areAllOrdered } = await describeCancelledRows(services, batch, numbers)
+  const rows = numbers.length
+  const rowsText = `Cancelled ${formatCount(rows, 'row')}`
+  if (areAllOrdered)
+    return [
+      `${rowsText}. ${rows === 1 ? 'The person is' : 'All of these people are'} ordered by another row or command.`,
+      'List the orders with: refcheck request list',
+    ].join('\n')
+  return [
+    `${rowsText}; ${rows === 1 ? 'it' : 'they'} will not be sent.`,
+    ...(notOrdered === '' ? [] : [hintToOrderCancelled(batch.id, notOrdered)]),
   ].join('\n')
+}
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'
@@ -42,8 +46,8 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     if (row !== undefined) {
       // If a row cannot be cancelled, the rows before it are cancelled already.
       try {
-        const people = await describeWaitingRows(services, batch, row)
-        this.app.reporter.note(cancelledText(await cancelBatch(services, batch, row), people, batch))
+        await cancelBatch(services, batch, row)
+        this.app.reporter.note(await cancelledText(services, batch, row))
       } finally {
         await updateResultsFile(this.app, batch)
       }
@@ -53,10 +57,10 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     }
     const { pending, held, duplicate } = batch.counts
     const waitingCount = pending + held + duplicate
-    const people = await describeWaitingRows(services, batch)
+    const { numbers, people } = await describeWaitingRows(services, batch)
     if (waitingCount > 0) {
       await this.confirm(
-        `Cancel ${waitingCount === 1 ? 'the row' : `the ${waitingCount} rows`} of ${batch.name} not sent yet (${people.all})?`,
+        `Cancel ${waitingCount === 1 ? 'the row' : `the ${waitingCount} rows`} of ${batch.name} not sent yet (${people})?`,
         yes,
       )
     }
@@ -66,7 +70,7 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     this.app.reporter.note(
       cancelledCount === 0
         ? 'No row is waiting to be sent; there is nothing to cancel.'
-        : cancelledText(cancelledCount, people, batch),
+        : await cancelledText(services, batch, numbers),
     )
     this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))))
   }

@@ -41,7 +41,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
-    if (isText && rows.some(({ state }) => state === 'rejected'))
+    if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === null))
       this.app.reporter.note(
         `If the cause is gone, queue rejected rows again with: refcheck batch retry ${batch.id}`,
       )

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request.ts'
-import type { Batch, BatchRow, Match } from './batch.ts'
+import { formatRow, type Batch, type BatchRow, type Match } from './batch.ts'
 import {
   foreignRequestReason,
   heldReasonTexts,
@@ -11,7 +11,7 @@ import {
 import type { ConflictCounts } from './verdict.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
-import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
+import { type OrderInError, DuplicateError, IncompleteError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/time.ts'
 import { personWithEmail } from '../wording/text.ts'
 
@@ -33,6 +33,23 @@ export function heldElsewhereError(batch: Batch | undefined): IncompleteError {
   })
 }
 
+/** The number of people whom the error names. */
+const maxNamedOrdered = 3
+
+/** Returns the error for pending rows of people who were ordered under the package that replaced the rows' package. */
+export function orderedUnderSuccessorError(batchId: string, rows: readonly BatchRow[]): DuplicateError {
+  const named = rows.slice(0, maxNamedOrdered).map((row) => {
+    const order = row.matches === undefined ? '' : ` was ${orderText(row, row.matches)}`
+    return `${formatRow(row)}${order}`
+  })
+  const more = rows.length > named.length ? `; and ${rows.length - named.length} more` : ''
+  const flags = rows.map(({ row }) => ` --row ${row}`).join('')
+  return new DuplicateError(`${named.join('; ')}${more}`, {
+    hint: `Nothing was sent. Take ${rows.length === 1 ? 'this row' : 'these rows'} out of the batch: refcheck batch cancel ${batchId}${flags}`,
+    order: rows[0]?.matches && matchInError(rows[0].matches),
+  })
+}
+
 /** The summary of a batch for scripts (src/docs/cli.md, "Streams"). */
 export function summaryOf(batch: Batch) {
   return {
@@ -46,26 +63,34 @@ export function summaryOf(batch: Batch) {
 
 export type BatchStatus = ReturnType<typeof statusOf>
 
+/** The numbers of rejected and cancelled rows whose people are ordered by another row, file or command. */
+export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled', number>>
+
 /**
  * The summary of a batch with details for an operator. Times are ISO 8601. `packageName` is the name of its package, if
  * it is known.
  */
-export function statusOf(batch: Batch, packageName?: string) {
+export function statusOf(batch: Batch, packageName?: string, orderedElsewhere: OrderedElsewhere = {}) {
   const { halt, holder } = batch
   return {
     summary: summaryOf(batch),
     name: batch.name,
     packageName,
+    orderedElsewhere,
     added_at: isoTime(batch.addedAt),
     changed_at: isoTime(batch.changedAt),
     base_url: batch.baseUrl,
     user_email: batch.userEmail,
     /** The time since which a worker may run the batch. */
     queued: batch.queuedAt === undefined || batch.counts.pending === 0 ? undefined : isoTime(batch.queuedAt),
-    halt: halt && { ...halt, at: isoTime(halt.at) },
+    /** A batch without rows to send or to decide about is no longer halted. */
+    halt: halt && hasOpenRows(batch.counts) ? { ...halt, at: isoTime(halt.at) } : undefined,
     holder: holder && { ...holder, since: isoTime(holder.since) },
   }
 }
+
+const hasOpenRows = ({ pending, sending, unknown, held }: Batch['counts']): boolean =>
+  pending + sending + unknown + held > 0
 
 export type ListedBatch = ReturnType<typeof toListedBatch>
 
@@ -96,6 +121,8 @@ export function toCountedBatch(batch: Batch, earlier: ConflictCounts['orderedBef
   return {
     ...toListedBatch(batch),
     held: batch.counts.held,
+    /** The number of rejected rows whose people are not ordered otherwise. */
+    rejected: batch.counts.rejected - earlier.rejectedCount,
     /** The number of people who are ordered by this batch or by another one. */
     ordered: batch.counts.accepted + earlier.count - earlier.repeatCounts.ordered + earlier.orderedAgain,
     /** The number of people of the batch: rows that repeat another row are not counted. */
@@ -147,7 +174,9 @@ export function isLeftOutAsSimilar({
   state,
   heldFor,
   reason,
-}: Pick<BatchRow, 'state' | 'heldFor' | 'reason'>): boolean {
+  matches,
+}: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches'>): boolean {
+  if (matches?.laterBatch !== undefined) return false
   return state === 'cancelled' && heldFor !== undefined && heldFor !== 'recent' && reason !== samePersonReason
 }
 
@@ -213,22 +242,40 @@ function textOfReason(
 ): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
+  if (matches?.laterBatch !== undefined) return laterOrderText(row, matches)
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))
     return `not ordered again: is the same order as ${matchText(matches, batchId)}`
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {
-    const reasonText =
+    const conflictText =
       heldFor === undefined
         ? 'is the same order as'
         : heldFor === 'similar' || heldFor === 'similar_unknown'
           ? `held: has the same ${sharedText(shares)} as`
           : `held: ${heldReasonTexts[heldFor]}:`
-    return `${reasonText} ${other?.recipient === undefined ? matchText(matches, batchId) : personText(matches, batchId, { ...other.recipient, line: other.line })}`
+    return `${conflictText} ${other?.recipient === undefined ? matchText(matches, batchId) : personText(matches, batchId, { ...other.recipient, line: other.line })}`
   }
-  if (reason === undefined) return null
-  return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
+  return reason === undefined ? null : reasonText(reason, field)
 }
+
+/** Returns when and how the person of a rejected or cancelled row was ordered, and why the row itself was rejected. */
+function laterOrderText(row: BatchRow, order: Match): string {
+  const { state, reason, field } = row
+  const rejectedText =
+    state === 'rejected' && reason !== undefined ? ` (this row: ${reasonText(reason, field)})` : ''
+  return `${orderText(row, order)}${rejectedText}`
+}
+
+/** Returns when and how the person of a row was ordered: `ordered on 2026-11-26 13:32 +00:00, by more.csv`. */
+function orderText({ packageId, batchId }: BatchRow, order: Match): string {
+  const time = order.orderedAt === undefined ? '' : ` on ${localTime(order.orderedAt)}`
+  const packageText = order.packageId === packageId ? '' : ` under package ${order.packageId}`
+  return `ordered${time}${packageText}, by ${order.batchId === batchId ? 'another row of the file' : order.laterBatch}`
+}
+
+const reasonText = (reason: string, field: string | undefined): string =>
+  field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
 
 function matchText(
   { batchId, row, requestId, state, orderedAt, externalResult }: Match,

@@ -107,7 +107,10 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   packageId: number | undefined
   /** The e-mail of a row that was never a complete order, if it could be read. */
   email: string | undefined
-  /** The order that a duplicate or held row matches, in its present state: a row of this batch or of another one. */
+  /**
+   * The order that a duplicate or held row matches, in its present state: a row of this batch or of another one. For a
+   * rejected or cancelled row, the later order by which its person is ordered all the same.
+   */
   matches: Match | undefined
   /** The reason why the row is held, or was held before it was left out. */
   heldFor: ConflictReason | undefined
@@ -132,6 +135,17 @@ export interface Match {
   recipient?: Recipient | undefined
   /** The line of a results file, if no row of this store matches. */
   externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
+  /**
+   * The name of the order's batch. It is set only for an order that was made after the batch of the row was added, and
+   * that is found whenever the row is read, because the stored state of the row does not change.
+   */
+  laterBatch?: string | undefined
+}
+
+/** A row that was rejected or cancelled or that is pending, and the later order by which its person is ordered. */
+export interface LaterOrder {
+  state: SubmissionState
+  match: Match
 }
 
 export interface BatchPreview {

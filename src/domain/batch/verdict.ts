@@ -1,5 +1,5 @@
 import { isUnfinished } from '../../contract/statuses.ts'
-import type { BatchCounts } from './batch.ts'
+import type { BatchCounts, LaterOrder } from './batch.ts'
 import {
   type OrderInError,
   type RefcheckError,
@@ -288,7 +288,7 @@ function nextStepHint(
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
   if (cancelled > orderedBefore.cancelledCount) return hintToOrderCancelled(batchId, leftOut)
   const seeReasons = `See the reason for each row with: refcheck batch rows ${batchId}`
-  return rejected === 0
+  return rejected === orderedBefore.rejectedCount
     ? seeReasons
     : `${seeReasons}\nIf the cause is gone, queue rejected rows again with: refcheck batch retry ${batchId}`
 }
@@ -353,6 +353,8 @@ export interface ConflictCounts {
     count: number
     /** The number of these rows that are `cancelled`: the user left out a second order, and the first one remains. */
     cancelledCount: number
+    /** The number of these rows that are `rejected`, and whose people were ordered later. */
+    rejectedCount: number
     /** The number of held rows that would repeat an order of the last 7 days. They are not part of `count`. */
     orderedAgain: number
     /**
@@ -403,6 +405,7 @@ export function noConflicts(): ConflictCounts {
     orderedBefore: {
       count: 0,
       cancelledCount: 0,
+      rejectedCount: 0,
       orderedAgain: 0,
       repeatCounts: { ordered: 0, all: 0 },
       finishedCount: 0,
@@ -419,6 +422,8 @@ export interface ConflictGroup {
   heldFor?: ConflictReason | undefined
   /** The number of these rows that were cancelled and would have repeated the order. */
   cancelledCount?: number | undefined
+  /** The number of these rows that were rejected, before the order was made. */
+  rejectedCount?: number | undefined
   /** The state of the conflicting order; undefined if the order is not in this store. */
   state: SubmissionState | undefined
   /** The status of the conflicting order's request, as last read. */
@@ -441,8 +446,8 @@ export interface ConflictGroup {
 export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noConflicts()
   for (const group of groups) {
-    const { heldFor, cancelledCount = 0, state, requestStatus, batchId, count, repeats = 0 } = group
-    const { first, last } = group
+    const { heldFor, cancelledCount = 0, rejectedCount = 0, state, requestStatus, batchId } = group
+    const { count, repeats = 0, first, last } = group
     if (heldFor === undefined) conflicts.orderedBefore.repeatCounts.all += repeats
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
@@ -457,6 +462,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       const { orderedBefore } = conflicts
       orderedBefore.count += count
       orderedBefore.cancelledCount += cancelledCount
+      orderedBefore.rejectedCount += rejectedCount
       orderedBefore.repeatCounts.ordered += repeats
       orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count - repeats
       countFailed(orderedBefore.failedByStatus, requestStatus, count - repeats)
@@ -469,6 +475,32 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
     }
   }
   return conflicts
+}
+
+/** Returns the later orders of people whose rows were rejected or cancelled as groups, one of each row. */
+export function* groupLaterOrders(
+  orders: Iterable<LaterOrder>,
+  ownBatchId: string,
+): Generator<ConflictGroup> {
+  const countedOrders = new Set<string>()
+  for (const { state, match } of orders) {
+    const { batchId, row, requestStatus, orderedAt } = match
+    const key = `${batchId} ${row}`
+    const isRepeat = batchId === ownBatchId || countedOrders.has(key)
+    countedOrders.add(key)
+    yield {
+      cancelledCount: state === 'cancelled' ? 1 : 0,
+      rejectedCount: state === 'rejected' ? 1 : 0,
+      state: 'accepted',
+      requestStatus,
+      batchId,
+      row,
+      count: 1,
+      repeats: isRepeat ? 1 : 0,
+      first: orderedAt,
+      last: orderedAt,
+    }
+  }
 }
 
 /** Counts the conflicts of the duplicates of a planned file. */

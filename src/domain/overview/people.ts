@@ -63,17 +63,16 @@ export function personRow(
 }
 
 /**
- * Returns the key of the accepted order of another batch that a row repeats; undefined if the row repeats none, or
- * only another row of its file.
+ * Returns the key of the accepted order of another batch that a row repeats, or of the later order by which the person of a
+ * rejected or cancelled row is ordered; undefined if the row repeats none, or only another row of its file.
  */
 export function repeatedOrderKey(
   row: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches' | 'batchId'>,
 ): string | undefined {
-  const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
+  const isRepeat = ['duplicate', 'rejected', 'cancelled'].includes(row.state) && !isLeftOutAsSimilar(row)
   const { matches, batchId } = row
-  return isRepeat && matches?.state === 'accepted' && matches.batchId !== batchId
-    ? rowKey(matches)
-    : undefined
+  if (!isRepeat || matches?.state !== 'accepted') return undefined
+  return matches.batchId === batchId && matches.laterBatch === undefined ? undefined : rowKey(matches)
 }
 
 export const rowKey = ({ batchId, row }: Pick<Match, 'batchId' | 'row'>): string => `${batchId} ${row}`

@@ -489,6 +489,26 @@ export function relatedPackages(
 }
 
 /**
+ * Returns whether two orders of one person are for the same checks: at one service, and for one package or for packages
+ * that replaced each other, also if that is only likely. Only for what is shown: it prevents no order.
+ */
+export function areForSameChecks(
+  one: Pick<Submission, 'baseUrl' | 'packageId'>,
+  other: Pick<Submission, 'baseUrl' | 'packageId'>,
+  serviceRelations: readonly ServiceRelation[],
+  packageRelations: readonly PackageRelation[],
+): boolean {
+  if (one.packageId === other.packageId && one.baseUrl === other.baseUrl) return true
+  const service = serviceOf(one.baseUrl)
+  const { isSameService } = relationsOf({ ...one, service }, serviceRelations, packageRelations)
+  if (compareServices(one.baseUrl, other.baseUrl, isSameService) !== 'one') return false
+  const pairs = packageRelations
+    .filter((each) => isSameService(each.service) === true)
+    .map((each) => [each.packageId, each.successorId] as const)
+  return relatedPackages(one.packageId, pairs).has(other.packageId)
+}
+
+/**
  * Returns `one` if two base URLs belong to one service, `other` if they belong to two, and `undecided` if only a user
  * can tell. A service on this machine is a rehearsal: it is never the same service as one at another base URL.
  */

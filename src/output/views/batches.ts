@@ -127,13 +127,21 @@ export function unfinishedText(
  */
 function othersText(
   counts: BatchCounts,
-  { count, cancelledCount, orderedAgain: reorderedCount, repeatCounts }: BatchResult['earlierOrders'],
+  {
+    count,
+    cancelledCount,
+    rejectedCount,
+    orderedAgain: reorderedCount,
+    repeatCounts,
+  }: BatchResult['earlierOrders'],
 ): string {
   const rows = rowsText({
     ...counts,
     accepted: 0,
-    duplicate: counts.duplicate - count + cancelledCount - (repeatCounts.all - repeatCounts.ordered),
+    duplicate:
+      counts.duplicate - (count - cancelledCount - rejectedCount) - (repeatCounts.all - repeatCounts.ordered),
     held: counts.held - reorderedCount,
+    rejected: counts.rejected - rejectedCount,
     cancelled: counts.cancelled - cancelledCount,
   })
   const reordered = reorderedCount === 0 ? [] : [`${reorderedCount} held, to decide whether to order again`]
@@ -160,19 +168,24 @@ export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRo
 }
 
 function statusLines(
-  { summary, name, packageName, queued, halt, holder }: BatchStatus,
+  { summary, name, packageName, orderedElsewhere, queued, halt, holder }: BatchStatus,
   terminal: Terminal,
 ): string[] {
   const { batch_id, package_id: id, counts, results_file } = summary
   const statesWithRows = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length
+  const elsewhereText = (state: keyof BatchCounts): string => {
+    const count = state === 'rejected' || state === 'cancelled' ? (orderedElsewhere[state] ?? 0) : 0
+    if (count === 0) return ''
+    return count === counts[state] ? ', ordered elsewhere' : `, ${count} of them ordered elsewhere`
+  }
   return [
     `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,
     sanitize(`${name}${id === null ? '' : `, ${packageWithName({ id, name: packageName })}`}`),
     '',
     ...statesWithRows.map(
       (state) =>
-        `${String(counts[state]).padStart(width)}  ${styled(terminal, statusStyle(state) ?? 'dim', state)}`,
+        `${String(counts[state]).padStart(width)}  ${styled(terminal, statusStyle(state) ?? 'dim', state)}${elsewhereText(state)}`,
     ),
     `${String(counts.total).padStart(width)}  ${counts.total === 1 ? 'row' : 'rows'}`,
     ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${localTime(holder.since)}`]),
@@ -209,11 +222,16 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
       { name: 'pending', extra: true },
       { name: 'unknown', extra: true },
       { name: 'held', extra: true },
+      { name: 'rejected', extra: true },
       {
         name: 'state',
-        // The state of a batch with pending rows does not say that others are held.
-        show: ({ state, held }) =>
-          held > 0 && (state === 'stopped' || state === 'halted') ? `${state}, ${held} held` : state,
+        // The state of a batch with pending rows does not say that others are held, and no state that rows were rejected.
+        show: ({ state, held, rejected }) =>
+          [
+            state,
+            ...(held > 0 && (state === 'stopped' || state === 'halted') ? [`${held} held`] : []),
+            ...(rejected > 0 ? [`${rejected} rejected`] : []),
+          ].join(', '),
         style: (row) => statusStyle(row.state),
       },
     ],

@@ -5,6 +5,7 @@ import {
   type BatchPreview,
   type BatchRow,
   type Halt,
+  type LaterOrder,
   type Match,
   type NewFileBatch,
   type RowFilter,
@@ -14,7 +15,12 @@ import {
 import { type ComparedRow, FileComparer, addToPreview, emptyPreview } from '../../domain/batch/compare.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseMemoryStore } from '../../domain/store/address.ts'
-import { type KnownRelations, type ConflictReason, relationsOf } from '../../domain/submission/conflicts.ts'
+import {
+  type KnownRelations,
+  type ConflictReason,
+  areForSameChecks,
+  relationsOf,
+} from '../../domain/submission/conflicts.ts'
 import { orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { SharedDetail } from '../../domain/submission/similarity.ts'
@@ -24,9 +30,10 @@ import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { requireAccount } from './accounts.ts'
 import { type Work, all, get, insertRows, maxRows, readPages, run, runShared, updateRows } from './engine.ts'
 import { newsChannel } from './inbox.ts'
-import { Matching, StoredCandidates, allowedBy, findNamesakes } from './matching.ts'
+import { Matching, StoredCandidates, allowedBy, findNamesakes, isLeftOutButOrdered } from './matching.ts'
 import { type Lease, type LeaseUse, StorePart, shortWait } from './store-part.ts'
 import {
+  type StoredRecipient,
   allOrders,
   batchFields,
   submissionFields,
@@ -41,14 +48,19 @@ const fromRowsInState = (state: SubmissionState): string =>
 
 // In the statements of this file, words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
 
+/** Returns the name of a batch, as an expression. */
+const nameOf = (
+  batch: string,
+): string => `coalesce(${batch}.name, CASE WHEN ${batch}.kind <> 'file' THEN 'request create'
+    WHEN ${batch}.sha256 IS NULL THEN 'recovered orders' ELSE 'a file' END)`
+
 /**
  * A batch with the counts of its rows, in the order of `submissionStates`. A batch of a single order has the package
  * of its row. `shared` is a JSON list of the e-mails and phones that many rows of the batch may share.
  */
 const selectBatches = `
 SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_file, b.account, b.queued_at,
-  coalesce(b.name, CASE WHEN b.kind <> 'file' THEN 'request create'
-    WHEN b.sha256 IS NULL THEN 'recovered orders' ELSE 'a file' END) AS name,
+  ${nameOf('b')} AS name,
   coalesce(b.sha256, '') AS sha256, coalesce(b.reading, '{}') AS reading,
   b.allow_duplicate, b.allow_similar, b.shared, b.halted_at, b.halt_code, b.halt_message, b.halt_hint,
   CASE b.kind WHEN 'file' THEN b.package_id ELSE
@@ -93,6 +105,31 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${unmatchedColumn('created_at')}) AS matches_at
 FROM (${selectOrdersWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
+
+/**
+ * The accepted orders of the people of a batch's rows in `:states` that were made after the batch was added, the latest
+ * last: of the same account, and of any package and service. Rows that are known as ordered by the order that they match are left
+ * out. `isPage`: only for the rows from `:after` to `:last`, which
+ * are found by their numbers, because the index of states has the rows of all pages.
+ */
+export const selectLaterOrders = (isPage: boolean): string => `
+SELECT s.row_number AS own_row, s.state AS own_state, s.package_id AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
+  o.package_id, o.request_id, o.request_status, o.first_name, o.last_name, o.email, o.phone, ob.base_url,
+  ${nameOf('ob')} AS later_batch, coalesce(a.began_at, o.changed_at) AS ordered_at
+FROM submissions s
+JOIN batches b ON b.id = s.batch_id
+LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
+JOIN submissions o ON o.person_print = s.person_print AND o.state = 'accepted'
+JOIN batches ob ON ob.id = o.batch_id
+LEFT JOIN attempts a ON a.id = o.attempt_id
+WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
+  isPage
+    ? `s.row_number > :after AND s.row_number <= :last AND {isIn (s.state || ''), states}`
+    : '{isIn s.state, states}'
+}
+  AND (b.account = '' OR ob.account IN ('', b.account)) AND coalesce(a.began_at, o.changed_at) >= b.added_at
+  AND NOT coalesce(${isLeftOutButOrdered}, FALSE)
+ORDER BY ordered_at`
 
 /** Returns a row if the store has anything that a new row may conflict with. */
 const selectAnyOrder = `
@@ -238,6 +275,44 @@ function matchInResults(
   return { ...match, externalResult: { file, line } }
 }
 
+/** States of rows that change no more by themselves, and whose people may have been ordered later. */
+const statesWithLaterOrders: readonly SubmissionState[] = ['rejected', 'cancelled']
+
+/** A row of `selectLaterOrders`. */
+type SelectedLaterOrder = Required<
+  Pick<Match, 'batchId' | 'row' | 'requestId' | 'orderedAt' | 'requestStatus' | 'laterBatch'>
+> &
+  Record<'ownRow' | 'ownPackage' | 'packageId', number> &
+  Record<'ownBaseUrl' | 'baseUrl', string> &
+  StoredRecipient & { ownState: SubmissionState }
+
+/**
+ * Finds the latest accepted order for the same checks that was made for the person of a row after the row's batch was
+ * added. A rejected or cancelled row that has one is shown as ordered. Returns the orders by the number of the row. `page`: only
+ * of these rows.
+ */
+export function* findLaterOrders(
+  matching: Matching,
+  batchId: string,
+  states = statesWithLaterOrders,
+  page?: { after: number; last: number },
+): Work<Map<number, LaterOrder>> {
+  const values = { batchId, states, ...page }
+  const found = yield* all<SelectedLaterOrder>(selectLaterOrders(page !== undefined), values)
+  const orders = new Map<number, LaterOrder>()
+  if (found.length === 0) return orders
+  const { services, packages } = yield* matching.readRelations()
+  for (const { ownRow, ownState, ownPackage, ownBaseUrl, ...selected } of found) {
+    const { baseUrl, firstName, lastName, email, phone, ...order } = selected
+    if (order.batchId === batchId && order.row === ownRow) continue
+    const own = { baseUrl: ownBaseUrl, packageId: ownPackage }
+    if (!areForSameChecks(own, { baseUrl, packageId: order.packageId }, services, packages)) continue
+    const recipient = recipientOf({ firstName, lastName, email, phone })
+    orders.set(ownRow, { state: ownState, match: { ...order, state: 'accepted', recipient } })
+  }
+  return orders
+}
+
 function countsOf(rows: readonly { state: SubmissionState; count: number }[]): BatchCounts {
   const counts = createEmptyCounts()
   for (const { state, count } of rows) {
@@ -348,10 +423,28 @@ export class Batches extends StorePart {
     return countsOf(await this.engine.run(all(selectCounts, { batchId })))
   }
 
-  /** Reads the rows in the order of the file. */
-  async *rows(batchId: string, filter: RowFilter = {}): AsyncGenerator<BatchRow> {
-    for await (const row of this.#readRowPages<SelectedRow>(selectRows, batchId, filter))
-      yield batchRowOf(row)
+  /** Reads the rows in the order of the file. Rejected and cancelled rows have the later orders of their people. */
+  async *rows(batchId: string, { states, ...range }: RowFilter = {}): AsyncGenerator<BatchRow> {
+    const text = selectPageOf(selectRows, states !== undefined)
+    yield* readPages(
+      range,
+      (after, limit) => this.engine.run(this.#readRows(text, { batchId, after, limit, states })),
+      ({ row }) => row,
+    )
+  }
+
+  *#readRows(
+    text: string,
+    values: { batchId: string; after: number; limit: number } & RowFilter,
+  ): Work<BatchRow[]> {
+    const rows = (yield* allOrders<SelectedRow>(text, values)).map(batchRowOf)
+    const { batchId, after } = values
+    const last = rows.findLast(({ state }) => statesWithLaterOrders.includes(state))?.row
+    if (last === undefined) return rows
+    const page = { after, last }
+    const orders = yield* findLaterOrders(new Matching(this.key), batchId, statesWithLaterOrders, page)
+    if (orders.size === 0) return rows
+    return rows.map((row) => ({ ...row, matches: orders.get(row.row)?.match ?? row.matches }))
   }
 
   /** Reads the bodies of the rows that have one, in the order of the file. */
@@ -406,7 +499,8 @@ export class Batches extends StorePart {
 
   /**
    * Queues the rejected rows, or those in `rows`, again (`rejected → pending`). Each row is compared first and may
-   * become `duplicate` or `held`; a row whose person was erased stays rejected. Returns the number of rows that are
+   * become `duplicate` or `held`; a row stays rejected if its person was erased, or was ordered later under the package
+   * that replaced the row's. Returns the number of rows that are
    * queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number> {
@@ -414,9 +508,15 @@ export class Batches extends StorePart {
     const requeueRows = function* (): Work<number> {
       const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
       const matching = new Matching(key)
+      const laterOrders = yield* findLaterOrders(matching, batchId)
       let queuedCount = 0
       for (const { row } of rejected) {
         if (rows !== undefined && !rows.includes(row)) continue
+        if (laterOrders.has(row)) {
+          const lockedRow = yield* matching.lockRow({ batchId, row })
+          // The person was ordered under the package that probably replaced the row's, which is no conflict.
+          if (lockedRow === undefined || (yield* matching.findConflict(lockedRow)) === undefined) continue
+        }
         if ((yield* matching.compareAgain({ batchId, row }, 'rejected', at)) === 'pending') queuedCount += 1
       }
       return queuedCount

@@ -1,5 +1,11 @@
+import type { LaterOrder } from '../../domain/batch/batch.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
-import { type ConflictCounts, type ConflictGroup, countConflictGroups } from '../../domain/batch/verdict.ts'
+import {
+  type ConflictCounts,
+  type ConflictGroup,
+  countConflictGroups,
+  groupLaterOrders,
+} from '../../domain/batch/verdict.ts'
 import {
   type Release,
   type ConflictReason,
@@ -11,7 +17,7 @@ import { type ExternalResult, mergeExternalResults } from '../../domain/submissi
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
 import type { RowId, Submission } from '../../domain/submission/submission.ts'
-import type { SelectedRow } from './batches.ts'
+import { findLaterOrders, type SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { recordPackageRelation, Matching, selectConflicts } from './matching.ts'
@@ -76,20 +82,32 @@ export interface ReleaseResult {
 /** Held rows, duplicates, and known relations of packages and services. */
 export class HeldRows extends StorePart {
   /**
-   * Compares the held rows and the duplicates of a batch again, since their conflicts may no longer exist. Returns
-   * the number of rows that changed.
+   * Compares the held rows and the duplicates of a batch again, since their conflicts may no longer exist, and the
+   * pending rows whose people were ordered meanwhile. Returns the number of rows that changed.
    */
   async recheck(batchId: string, at: number): Promise<number> {
     const conflictingRows = await this.engine.run(all<ConflictingRow>(selectConflictingRows, { batchId }))
     const comparableRows = conflictingRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
-    if (comparableRows.length === 0) return 0
+    const orderedMeanwhile = await this.findLaterOrdersOfPending(batchId)
+    if (comparableRows.length + orderedMeanwhile.size === 0) return 0
     return this.#compareInTransaction(batchId, function* (matching) {
       let changedCount = 0
+      for (const row of orderedMeanwhile.keys()) {
+        if (yield* comparePending(matching, { batchId, row }, at)) changedCount += 1
+      }
       for (const { row, state } of comparableRows) {
         if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changedCount += 1
       }
       return changedCount
     })
+  }
+
+  /**
+   * Finds the accepted orders that were made after the batch was added for the people of its pending rows, also those of
+   * packages that replaced the packages of the rows.
+   */
+  findLaterOrdersOfPending(batchId: string): Promise<ReadonlyMap<number, LaterOrder>> {
+    return this.engine.run(findLaterOrders(new Matching(this.key), batchId, ['pending']))
   }
 
   /** Makes external results of the batch's waiting rows ignored. `recheck` has to be called afterwards. */
@@ -121,10 +139,19 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** Counts the current conflicts of a batch's rows. */
+  /**
+   * Counts the current conflicts of a batch's rows, and the rejected and cancelled rows whose people were ordered
+   * later.
+   */
   async countConflicts(batchId: string): Promise<ConflictCounts> {
-    const groups = await this.engine.run(all<ConflictGroup>(selectConflicts, { batchId }))
-    return countConflictGroups(groups, batchId)
+    const { key, engine } = this
+    return engine.run(
+      (function* (): Work<ConflictCounts> {
+        const groups = yield* all<ConflictGroup>(selectConflicts, { batchId })
+        const laterOrders = yield* findLaterOrders(new Matching(key), batchId)
+        return countConflictGroups([...groups, ...groupLaterOrders(laterOrders.values(), batchId)], batchId)
+      })(),
+    )
   }
 
   /**
@@ -264,9 +291,10 @@ function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: '
 
 /**
  * Compares a pending row, so that its conflict can be printed; the binding comparison is made when the row is sent.
+ * Returns whether the row changed.
  */
-function* comparePending(matching: Matching, key: RowId, at: number): Work<void> {
+function* comparePending(matching: Matching, key: RowId, at: number): Work<boolean> {
   const lockedRow = yield* matching.lockRow(key)
   const conflict = lockedRow && (yield* matching.findConflict(lockedRow))
-  if (conflict !== undefined) yield* matching.recordConflict(key, 'pending', conflict, at)
+  return conflict !== undefined && (yield* matching.recordConflict(key, 'pending', conflict, at))
 }

@@ -214,6 +214,12 @@ const matchesExternalResult = `s.matches_batch = '${resultsBatch}'`
 /** Whether a row was left out because the provider has a request for its person. */
 const hasForeignRequest = `(s.state = 'cancelled' AND coalesce(s.reason, '') LIKE '${foreignRequestReason} %')`
 
+/** Whether a row was left out whose person is ordered: by the order `m` that the row matches, or by another program. */
+export const isLeftOutButOrdered = `(${hasForeignRequest}
+  OR s.state = 'cancelled' AND m.state = 'accepted' AND s.reason = '${samePersonReason}'
+  OR s.state = 'cancelled' AND (m.state = 'accepted' OR ${matchesExternalResult})
+    AND coalesce(s.held_for, 'recent') = 'recent')`
+
 /** The time when the order that a row conflicts with was sent, also for an order that only a results file names. */
 const sentAt = `coalesce(a.began_at, m.changed_at, CASE WHEN ${matchesExternalResult} THEN
   CAST({json s.external_results} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
@@ -253,9 +259,7 @@ FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id
 WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL AND s.state = 'held'
-  OR ${hasForeignRequest} OR s.state = 'cancelled' AND m.state = 'accepted' AND s.reason = '${samePersonReason}'
-  OR s.state = 'cancelled' AND (m.state = 'accepted' OR ${matchesExternalResult})
-    AND coalesce(s.held_for, 'recent') = 'recent')
+  OR ${isLeftOutButOrdered})
 GROUP BY 1, 2, 3, 4`
 
 export const selectPackageRelations =

@@ -32,7 +32,7 @@ import {
   reportLostFormatting,
   findResultsPath,
 } from './results-file.ts'
-import { findBatchToRun, readPendingOrders } from './read-batch.ts'
+import { findBatchToRun, readPendingOrders, refuseOrderedUnderSuccessor } from './read-batch.ts'
 import {
   updateExternalResults,
   openExternalResults,
@@ -261,6 +261,7 @@ async function continueBatch(
   }
   const finished = results === undefined ? await findFinishedEnd(ports, known) : undefined
   if (finished !== undefined) return { kind: 'stored', batchId: known.id, isPlanned: false, finished }
+  await refuseOrderedUnderSuccessor(ports, known)
   if (known.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, known))
   if (results !== undefined) {
     const path = await findResultsPath(ports, file, results, known.resultsFile)

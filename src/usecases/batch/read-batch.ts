@@ -4,6 +4,9 @@ import {
   toCountedBatch,
   type CountedBatch,
   type ListedRow,
+  isOrderedOtherwise,
+  type OrderedElsewhere,
+  orderedUnderSuccessorError,
   toListedRow,
   type StoppedRow,
   toStoppedRow,
@@ -72,6 +75,16 @@ export async function countOrdered(
   return orderedBefore
 }
 
+/** Counts the rejected and cancelled rows whose people are ordered by another row, file or command. */
+export async function readOrderedElsewhere(
+  { heldRows }: Pick<Services, 'heldRows'>,
+  { id, counts }: Pick<Batch, 'id' | 'counts'>,
+): Promise<OrderedElsewhere> {
+  if (counts.rejected + counts.cancelled === 0) return {}
+  const { orderedBefore } = await heldRows.countConflicts(id)
+  return { rejected: orderedBefore.rejectedCount, cancelled: orderedBefore.cancelledCount }
+}
+
 /** Returns the people of a batch whose requests ended without a result, also those of orders of other batches. */
 export async function readFailedPeople(
   { batches, ledger, files }: Pick<Services, 'batches' | 'ledger' | 'files'>,
@@ -79,7 +92,9 @@ export async function readFailedPeople(
 ): Promise<FailedPerson[]> {
   const lines = await readLinesOfRows(files, batch)
   const people = new Map<string, FailedPerson>()
-  for await (const row of batches.rows(batch.id, { states: ['accepted', 'duplicate', 'cancelled'] })) {
+  for await (const row of batches.rows(batch.id, {
+    states: ['accepted', 'duplicate', 'cancelled', 'rejected'],
+  })) {
     const order =
       row.state === 'accepted' ? row : repeatedOrderKey(row) === undefined ? undefined : row.matches
     const { requestStatus: status, requestId } = order ?? {}
@@ -124,39 +139,57 @@ export async function findRow(
 /** Maximum number of people whom a message about waiting rows names. */
 const maxNamedWaiting = 3
 
-/** `all` and `notOrdered`: the first people of rows that wait to be sent, with their lines. */
+/** Rows of a batch that wait to be sent: their numbers, and the first people with their lines. */
 export interface WaitingRows {
-  all: string
-  notOrdered: string
-  /** Whether the order of each of these people was accepted, by another row. */
-  areAllOrdered: boolean
+  numbers: number[]
+  people: string
 }
 
-/**
- * Returns the first people of the rows that wait to be sent, with their lines: all of them, and those without an
- * earlier order. `numbers`: only these rows.
- */
+/** Finds the rows that wait to be sent. `numbers`: only these rows. */
 export async function describeWaitingRows(
-  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  services: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   numbers?: readonly number[],
 ): Promise<WaitingRows> {
   const rows: BatchRow[] = []
-  for await (const row of batches.rows(batch.id, { states: waitingStates }))
+  for await (const row of services.batches.rows(batch.id, { states: waitingStates }))
     if (numbers === undefined || numbers.includes(row.row)) rows.push(row)
-  const lines = await readLinesOfRows(files, batch)
-  const nameFirst = (people: readonly BatchRow[]): string => {
-    const named = people.slice(0, maxNamedWaiting)
-    const moreText = people.length > named.length ? ` and ${people.length - named.length} more` : ''
-    return `${named.map((row) => formatRow({ ...row, line: lines.get(row.row) })).join(', ')}${moreText}`
-  }
-  const isOrdered = ({ state, heldFor }: BatchRow): boolean => state === 'duplicate' || heldFor === 'recent'
+  return { numbers: rows.map(({ row }) => row), people: await nameFirstPeople(services.files, batch, rows) }
+}
+
+/**
+ * Returns the first people of cancelled rows for whom no order is known, with their lines, and whether each of the
+ * people is ordered otherwise. `numbers`: only these rows.
+ */
+export async function describeCancelledRows(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+  numbers: readonly number[],
+): Promise<{ notOrdered: string; areAllOrdered: boolean }> {
+  const rows: BatchRow[] = []
+  const cancelled = new Set(numbers)
+  for await (const row of batches.rows(batch.id, { states: ['cancelled'] }))
+    if (cancelled.has(row.row)) rows.push(row)
+  // The outcome of the order that a row repeats may be unknown: such a person may not be ordered once more.
+  const isRepeat = ({ matches, heldFor }: BatchRow): boolean =>
+    matches !== undefined && (heldFor === undefined || heldFor === 'recent')
+  const notOrdered = rows.filter((row) => !isRepeat(row) && !isOrderedOtherwise(row))
   return {
-    all: nameFirst(rows),
-    notOrdered: nameFirst(rows.filter((row) => !isOrdered(row))),
-    areAllOrdered:
-      rows.length > 0 && rows.every((row) => isOrdered(row) && row.matches?.state === 'accepted'),
+    notOrdered: await nameFirstPeople(files, batch, notOrdered),
+    areAllOrdered: rows.length > 0 && rows.every(isOrderedOtherwise),
   }
+}
+
+/** Returns the people of the first rows with their lines, and the number of the others. */
+async function nameFirstPeople(
+  files: Services['files'],
+  batch: Batch,
+  rows: readonly BatchRow[],
+): Promise<string> {
+  const lines = await readLinesOfRows(files, batch)
+  const named = rows.slice(0, maxNamedWaiting)
+  const moreText = rows.length > named.length ? ` and ${rows.length - named.length} more` : ''
+  return `${named.map((row) => formatRow({ ...row, line: lines.get(row.row) })).join(', ')}${moreText}`
 }
 
 /** Finds the rows that are held because the store had lost attempts: each of them may have been ordered. */
@@ -167,8 +200,29 @@ export async function findRowsOfLostAttempts(
   const numbers: number[] = []
   for await (const { row, heldFor } of services.batches.rows(batch.id, { states: ['held'] }))
     if (heldFor === 'store_forgot') numbers.push(row)
-  const people = numbers.length === 0 ? '' : (await describeWaitingRows(services, batch, numbers)).all
+  const people = numbers.length === 0 ? '' : (await describeWaitingRows(services, batch, numbers)).people
   return { count: numbers.length, people }
+}
+
+/**
+ * Throws a DuplicateError if the person of a pending row was ordered under the package that replaced the row's. Conflict
+ * detection does not compare these two packages, because the row's package can no longer be ordered.
+ */
+export async function refuseOrderedUnderSuccessor(
+  { batches, heldRows, files }: Pick<Services, 'batches' | 'heldRows' | 'files'>,
+  batch: Batch,
+): Promise<void> {
+  if (batch.counts.pending === 0) return
+  const orders = await heldRows.findLaterOrdersOfPending(batch.id)
+  if (orders.size === 0) return
+  const lines = await readLinesOfRows(files, batch)
+  const rows: BatchRow[] = []
+  for await (const row of batches.rows(batch.id, { states: ['pending'] })) {
+    const order = orders.get(row.row)?.match
+    if (order !== undefined && order.packageId !== row.packageId)
+      rows.push({ ...row, line: lines.get(row.row), matches: order })
+  }
+  if (rows.length > 0) throw orderedUnderSuccessorError(batch.id, rows)
 }
 
 /** Returns the pending rows of a batch as the confirmation shows them. */
@@ -198,9 +252,9 @@ export async function listBatches({
   const finished = await batches.countFinishedRequests()
   const listed: CountedBatch[] = []
   for (const batch of await batches.list()) {
-    const { duplicate, held, cancelled } = batch.counts
+    const { duplicate, held, cancelled, rejected } = batch.counts
     const { orderedBefore } =
-      duplicate + held + cancelled === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
+      duplicate + held + cancelled + rejected === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
     listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0))
   }
   return listed

@@ -93,6 +93,7 @@ export async function readAttention(
     if (batchItem !== undefined) items.push(batchItem)
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
+      if (row.state === 'rejected' && row.matches !== undefined) continue
       const rowItem = findAttention(row, batch, toListedRow(row).error, now)
       if (rowItem !== undefined) items.push(rowItem)
     }
@@ -178,8 +179,8 @@ export async function readPeopleOfStore(
   const ordersInScope = listedOrders.filter(({ batchId }) => ids.has(batchId))
   const repeats = new Map<string, BatchRow>()
   for (const { id, counts } of batchesInScope) {
-    if (counts.duplicate + counts.cancelled === 0) continue
-    for await (const row of batches.rows(id, { states: ['duplicate', 'cancelled'] }))
+    if (counts.duplicate + counts.cancelled + counts.rejected === 0) continue
+    for await (const row of batches.rows(id, { states: ['duplicate', 'cancelled', 'rejected'] }))
       repeats.set(rowKey(row), row)
   }
   const orders = ordersByKey(listedOrders)

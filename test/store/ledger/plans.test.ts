@@ -10,6 +10,7 @@ import { sharedStore } from '../../harness/postgres-store.ts'
 import {
   selectPageOf,
   selectCounts,
+  selectLaterOrders,
   selectNextPending,
   selectRows,
 } from '../../../src/store/ledger/batches.ts'
@@ -48,6 +49,8 @@ const statements: Record<string, string> = {
   'a page of rows': selectPageOf(selectRows, false),
   'a page of rows of some states': selectPageOf(selectRows, true),
   'the counts of a batch': selectCounts,
+  'the later orders of the people of a batch': selectLaterOrders(false),
+  'the later orders of the people of a page of rows': selectLaterOrders(true),
   'pending rows of a batch with an attempt of unknown outcome': `${selectRequeuedUnknown} AND a.batch_id = :batch_id`,
   'a request by its id': searchStatement({ requestId: 'a' }),
   'a request by the start of its id': searchStatement({ requestStart: 'a' }),

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
-import { fileBatch, orderRow } from './files.ts'
+import { fileBatch, orderRow, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
+import type { NewRow } from '../../../src/domain/batch/batch.ts'
+import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
@@ -40,6 +42,69 @@ describe.each(backends)('%s', (backend) => {
       reason: 'same',
       order: { batchId: id, packageId: 13 },
     })
+  })
+
+  /** Adds a batch of one person whose order the service rejects, under package 12. */
+  async function addRejected(email: string): Promise<string> {
+    const batch = fileBatch()
+    await store.batches.add(batch, [orderRow(1, email)])
+    await moveFirstRow(batch.id, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })
+    return batch.id
+  }
+
+  async function moveFirstRow(batchId: string, change: Change): Promise<void> {
+    const row = await store.batches.findNextPending(batchId)
+    const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
+    if (attempt === undefined) throw new Error('the attempt did not begin')
+    await store.ledger.move(attempt, change)
+  }
+
+  /** Adds a file with one person, and orders the person. */
+  async function orderLater(
+    email: string,
+    packageId: number,
+    requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
+  ): Promise<void> {
+    const batch = fileBatch({ name: 'later.csv', packageId })
+    await store.batches.add(batch, [{ ...orderRow(1, email), packageId } as NewRow])
+    await moveFirstRow(batch.id, {
+      to: 'accepted',
+      at: someTime + 1,
+      requestId,
+      requestStatus: 'RECEIVED',
+    })
+  }
+
+  const later = { matches: { state: 'accepted', laterBatch: 'later.csv' } }
+
+  test.each([
+    ['under the same package', 12, [], later],
+    ['under the package that probably replaced it', 13, [[12, 13]], later],
+    ['under another package', 13, [], { matches: undefined }],
+  ] as const)(
+    'a rejected row whose person is ordered later %s',
+    async (_, packageId, successors, expected) => {
+      const id = await addRejected('ann@example.com')
+      await store.heldRows.recordLikelySuccessors('http://127.0.0.1:4010', successors, someTime)
+      await orderLater('ann@example.com', packageId)
+      expect(await rowsOf(store, id)).toMatchObject([{ state: 'rejected', ...expected }])
+      const count = expected.matches === undefined ? 0 : 1
+      expect(await store.heldRows.countConflicts(id)).toMatchObject({
+        orderedBefore: { count, rejectedCount: count, cancelledCount: 0 },
+      })
+    },
+  )
+
+  test('an order of another person, or from before the row was added, is no later order', async () => {
+    await orderLater('old@example.com', 12)
+    const batch = fileBatch({ addedAt: someTime + 1e9, allowDuplicate: true })
+    await store.batches.add(batch, [orderRow(1, 'old@example.com'), orderRow(2, 'ann@example.com')])
+    await store.batches.cancelWaiting(batch.id, someTime + 1e9, 'cancelled before it was sent')
+    await orderLater('bob@example.com', 12, '11111111-9d1b-4e0a-8a34-2f6b0f6c1d55')
+    expect((await rowsOf(store, batch.id)).map(({ matches }) => matches?.laterBatch)).toEqual([
+      undefined,
+      undefined,
+    ])
   })
 
   test('if the store was restored to a state without the batch, a move changes nothing', async () => {

@@ -1,0 +1,222 @@
+import { expect, test } from 'vitest'
+
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const header = 'first_name,last_name,email,phone'
+const hal = 'Hal,Weg,hal@example.com,+61400000001'
+const refused = { kind: 'status', status: 400, when: 'before', message: 'not accepted today' } as const
+
+const batchIdOf = (step: { json: () => unknown }): string => (step.json() as { batch_id: string }).batch_id
+
+/** Orders two people, of whom the first is rejected, and then the rejected one by another file. */
+async function orderByAnotherFile(here: Session): Promise<string> {
+  here.write('hal.csv', `${header}\n${hal}\nHip,Hop,hip@example.com,+61400000002\n`)
+  here.write('hal2.csv', `${header}\n${hal}\n`)
+  here.sandbox.inject({ on: 'POST /v1/requests', times: 1, fault: refused })
+  const id = batchIdOf(await here.type('batch run hal.csv --package 102 --yes --json'))
+  here.clock.advance(60_000)
+  expect(await here.type('batch run hal2.csv --package 102 --yes')).toMatchObject({ code: 0 })
+  return id
+}
+
+test('a rejected person who was then ordered by another file is shown as ordered, and needs no person', async () => {
+  const here = await session()
+  const id = await orderByAnotherFile(here)
+  expect(await here.all(['status', 'batch list', `batch status ${id}`, `batch rows ${id} --state rejected`]))
+    .toMatchInlineSnapshot(`
+      $ refcheck status
+      127.0.0.1:PORT (olive.owner@example.com)   as of 12:00, 60 s ago
+      Running    2 orders   read again: refcheck request list --refresh
+      Needs you  nothing
+      exit 0
+
+      $ refcheck batch list
+      BATCH ID                              NAME      ADDED AT          ORDERED  FINISHED  STATE
+      BATCH_2                               hal2.csv  2026-11-20 12:01  1 of 1   0         done
+      BATCH_1                               hal.csv   2026-11-20 12:00  2 of 2   0         done
+      exit 0
+
+      $ refcheck batch status BATCH_1
+      batch  BATCH_1
+      hal.csv, 102 Identity check only
+
+      1  accepted
+      1  rejected, ordered elsewhere
+      2  rows
+
+      results  HOME/hal.results.csv
+
+      requests  1 RECEIVED
+      exit 0
+
+      $ refcheck batch rows BATCH_1 --state rejected
+      ROW  LINE  STATE     EMAIL            OUTCOME
+      1    2     rejected  hal@example.com  ordered on 2026-11-20 12:01 +00:00, by hal2.csv (this row: not accepted today)
+      exit 0
+    `)
+  expect(await here.all(['batch run hal.csv --package 102 --yes', `batch resume ${id}`]))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch run hal.csv --package 102 --yes
+    2> hal.csv is batch BATCH_1: nothing left to send.
+    ✔ All 2 people in hal.csv are ordered, from 2026-11-20 12:00 +00:00 to 2026-11-20 12:01 +00:00; nothing to do
+
+    batch  BATCH_1
+    hal.csv, 102 Identity check only
+
+    1  accepted
+    1  rejected, ordered elsewhere
+    2  rows
+
+    results  HOME/hal.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+
+    $ refcheck batch resume BATCH_1
+    ✔ All 2 people in hal.csv are ordered, on 2026-11-20 12:01 +00:00; nothing to do
+
+    batch  BATCH_1
+    hal.csv, 102 Identity check only
+
+    1  accepted
+    1  rejected, ordered elsewhere
+    2  rows
+
+    results  HOME/hal.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  expect(here.cat('hal.results.csv')).toMatchInlineSnapshot(`
+    $ cat hal.results.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Hal,Weg,hal@example.com,+61400000001,rejected,REQUEST_2,RECEIVED,"ordered on 2026-11-20 12:01 +00:00, by hal2.csv (this row: not accepted today)",2026-11-20T12:01:00.000Z,,http://localhost:PORT,102,BATCH_1,1,x0f6e66ad0c160c1e46a59881d9ef4370,xb0497a7d20a193f07ed2b3063066a579,xac32bfb8ae31c22dd56f91ef1db8fc06
+    Hip,Hop,hip@example.com,+61400000002,accepted,REQUEST_1,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,xb7f3a8310222d18ae65463acd0f7c26a,xad68df42b5f931936a068c1e276893b5,x6b9e6d39ff534b7a83962f01b1f2c29a
+  `)
+  expect((await here.type(`batch rows ${id} --state rejected --json`)).json()).toMatchInlineSnapshot(`
+    [
+      {
+        "attempts": 1,
+        "email": "hal@example.com",
+        "error": "ordered on 2026-11-20 12:01 +00:00, by hal2.csv (this row: not accepted today)",
+        "error_reason": null,
+        "line": 2,
+        "matches": {
+          "batch_id": "00acb229-45cd-4216-9f12-ce3c76132b65",
+          "request_id": "441a00a1-c165-4106-81f7-633720c7099a",
+          "row": 1,
+          "state": "accepted",
+        },
+        "request_id": "441a00a1-c165-4106-81f7-633720c7099a",
+        "row": 1,
+        "state": "rejected",
+        "status": "RECEIVED",
+      },
+    ]
+  `)
+  expect(await here.type(`batch retry ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch retry BATCH_1
+    2> No rejected rows to queue.
+    batch  BATCH_1
+    hal.csv, 102 Identity check only
+
+    1  accepted
+    1  duplicate
+    2  rows
+
+    results  HOME/hal.results.csv
+    exit 0
+  `)
+  expect(here.listOrderedEmails()).toEqual(['hip@example.com', 'hal@example.com'])
+})
+
+test('a rejected person who was then ordered has the status of that order in an HTML export', async () => {
+  const here = await session()
+  const id = await orderByAnotherFile(here)
+  await here.type(`batch export ${id} --format html --output hal.html`)
+  expect(here.read('hal.html')).not.toContain('rejected')
+  await here.type('status --html all.html')
+  expect(here.read('all.html')).not.toContain('rejected')
+})
+
+test('people ordered under the package that replaced theirs are neither asked about nor listed as not ordered', async () => {
+  const here = await session()
+  const { type, sandbox } = here
+  writePeopleFile(here.folder, createEmails(3))
+  sandbox.inject({ on: 'POST /v1/requests', times: 1, fault: refused })
+  const id = batchIdOf(await type('batch run people.csv --package 102 --yes --max 1 --json'))
+  const successor = sandbox.replacePackage(102)
+  await type(`batch resume ${id} --yes`)
+  const rest = createEmails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
+  here.write('rest.csv', `${header},consent.consent_method\n${rest.join('\n')}\n`)
+  await type(`batch run rest.csv --package ${successor} --yes`)
+  expect(await here.all([`batch resume ${id} --yes`, `batch cancel ${id} --yes`])).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1 --yes
+    2> Error: Ana Row2 (line 3) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv; Ana Row3 (line 4) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv
+    2> Nothing was sent. Take these rows out of the batch: refcheck batch cancel BATCH_1 --row 2 --row 3
+    exit 2
+
+    $ refcheck batch cancel BATCH_1 --yes
+    2> Cancelled 2 rows. All of these people are ordered by another row or command.
+    2> List the orders with: refcheck request list
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    1  rejected, ordered elsewhere
+    2  cancelled, ordered elsewhere
+    3  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(await here.all([`batch run people.csv --package 102`, 'status', `batch retry ${id}`, 'batch list']))
+    .toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102
+      2> people.csv is batch BATCH_1: nothing left to send.
+      ✔ All 3 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+      batch  BATCH_1
+      people.csv, 102 Identity check only
+
+      1  rejected, ordered elsewhere
+      2  cancelled, ordered elsewhere
+      3  rows
+
+      results  HOME/people.results.csv
+
+      Next: refcheck report sync --output reports
+      exit 0
+
+      $ refcheck status
+      127.0.0.1:PORT (olive.owner@example.com)   read just now
+      Running    3 orders   read again: refcheck request list --refresh
+      Needs you  nothing
+      exit 0
+
+      $ refcheck batch retry BATCH_1
+      2> No rejected rows to queue.
+      batch  BATCH_1
+      people.csv, 102 Identity check only
+
+      1  rejected, ordered elsewhere
+      2  cancelled, ordered elsewhere
+      3  rows
+
+      results  HOME/people.results.csv
+      exit 0
+
+      $ refcheck batch list
+      BATCH ID                              NAME        ADDED AT          ORDERED  FINISHED  STATE
+      BATCH_2                               rest.csv    2026-11-20 12:00  3 of 3   0         done
+      BATCH_1                               people.csv  2026-11-20 12:00  3 of 3   0         done
+      exit 0
+    `)
+  expect(here.cat('people.results.csv')).toMatchInlineSnapshot(`
+    $ cat people.results.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Ana,Row1,a1@example.com,+61400000001,rejected,REQUEST_1,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv (this row: not accepted today)",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,1,x5931154f64741b42466b02baab621880,xb092fe445001552b4d6d8e97740ee606,xac32bfb8ae31c22dd56f91ef1db8fc06
+    Ana,Row2,a2@example.com,+61400000002,cancelled,REQUEST_2,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,x541523fdb3c8524810ab068adffc5435,x74bcd92f32d00c1ee52d51d62320dcca,x6b9e6d39ff534b7a83962f01b1f2c29a
+    Ana,Row3,a3@example.com,+61400000003,cancelled,REQUEST_3,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,3,x5bea1978406a4631108e57060a3014f0,xd640556b08caedb2e95a5ce28ec26a62,xb91206767b91821470497978906fc4dc
+  `)
+})
