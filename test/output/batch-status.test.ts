@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { followedBatchView } from '../../src/output/views/batches.ts'
+import { followedBatchView } from '../../src/output/views/progress.ts'
 
 const plainTerminal = { isTTY: false, color: false, columns: undefined }
 

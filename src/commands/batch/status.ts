@@ -1,7 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { BatchWatch } from '../../output/views/progress.ts'
-import { followedBatchView } from '../../output/views/batches.ts'
+import { BatchWatch, followedBatchView } from '../../output/views/progress.ts'
 import { findBatch, watchBatch } from '../../usecases/batch/read-batch.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
 import { batchView } from '../../app/batch.ts'

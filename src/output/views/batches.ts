@@ -18,10 +18,7 @@ import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
 import type { BatchResult, FailedPerson } from '../../domain/batch/verdict.ts'
-import type { BatchOverview } from '../../domain/overview/overview.ts'
-import { statusesInOrder } from '../../domain/overview/people.ts'
-import type { CheckCounts } from '../../domain/request/listed-request.ts'
-import { attentionLines, failedText, orderAgainLines } from './attention.ts'
+import { failedText, orderAgainLines } from './attention.ts'
 
 /** The states of rows, in the order in which counts list them. */
 const states = [
@@ -534,74 +531,3 @@ function logLine({ time, level, event, ...fields }: Record<string, unknown>, ter
   const line = `${localClock(String(time))}  ${word}  ${shown.join(', ')}`
   return wrapLines(line.trimEnd(), terminal.columns)
 }
-
-/** The number of groups of rows that a screen of 24 lines can show below the counts. */
-const maxGroups = 5
-
-/** Shows `statusView`, the progress of the checks of the batch, and the rows that need a person. */
-export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
-  const counts = statusesInOrder(Object.entries(statuses))
-  // The reason for the halt is left out, because `statusView` shows it.
-  const attentionItems = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
-  return {
-    json: { ...(statusView.json as object), statuses, checks, attention },
-    text: (terminal) => {
-      const shown = counts.map(
-        ([status, count]) => `${count} ${styled(terminal, statusStyle(status), status)}`,
-      )
-      return [
-        statusView.text(terminal),
-        ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
-        ...checkLines(checks, sum(Object.values(statuses))),
-        ...(attentionItems.length === 0
-          ? []
-          : [
-              '',
-              styled(terminal, 'bold', 'Needs a person'),
-              ...indentAll(
-                attentionLines(
-                  attentionItems,
-                  terminal,
-                  terminal.columns === undefined ? undefined : maxGroups,
-                ),
-              ),
-            ]),
-      ].join('\n')
-    },
-  }
-}
-
-const checkStatusTexts: Readonly<Record<string, readonly [one: string, many: string]>> = {
-  RECEIVED: ['not started', 'not started'],
-  IN_PROGRESS: ['in progress', 'in progress'],
-  COMPLETED: ['completed', 'completed'],
-  CANCELLED: ['cancelled', 'cancelled'],
-  ERROR: ['needs attention', 'need attention'],
-}
-
-/** Returns the counts of checks by status, also per type if there are several types. */
-function checkLines({ requests, by_type: byType }: CheckCounts, requestCount: number): string[] {
-  const types = Object.entries(byType)
-  if (types.length === 0) return []
-  const total: Record<string, number> = {}
-  for (const [, statuses] of types)
-    for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
-  const readText =
-    requests === requestCount ? '' : ` (${requests} of ${formatCount(requestCount, 'request')} read)`
-  return [
-    `checks    ${formatChecks(total)}${readText}`,
-    ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${formatChecks(statuses)}`)),
-  ]
-}
-
-const formatChecks = (statuses: Readonly<Record<string, number>>): string =>
-  statusesInOrder(Object.entries(statuses))
-    .map(([status, count]) => {
-      const [one, many] = checkStatusTexts[status] ?? [status, status]
-      return `${count} ${sanitize(count === 1 ? one : many)}`
-    })
-    .join(', ')
-
-const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
-
-const indentAll = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)

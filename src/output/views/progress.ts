@@ -5,11 +5,14 @@ import type { RunEvent, BatchProgress } from '../../domain/batch/run-policy.ts'
 import { statusCounts, statusesInOrder } from '../../domain/overview/people.ts'
 import { formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
-import { formatDuration, progressLine } from '../terminal.ts'
+import { formatDuration, progressLine, statusStyle, styled } from '../terminal.ts'
+import type { View } from '../view.ts'
 import type { Progress, Reporter } from '../reporter.ts'
 import { batchProgressText, runEventText, rowsText } from './batches.ts'
 import { type AttentionKind, attentionKinds } from '../../domain/overview/attention.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
+import type { CheckCounts } from '../../domain/request/listed-request.ts'
+import { sanitize } from '../../host/text.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import { attentionLines, attentionWords } from './attention.ts'
 
@@ -297,3 +300,74 @@ export class ReportProgress {
     return this.#reporter.terminal.columns !== undefined
   }
 }
+
+/** The number of groups of rows that a screen of 24 lines can show below the counts. */
+const maxGroups = 5
+
+/** Shows `statusView`, the progress of the checks of the batch, and the rows that need a person. */
+export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
+  const counts = statusesInOrder(Object.entries(statuses))
+  // The reason for the halt is left out, because `statusView` shows it.
+  const attentionItems = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
+  return {
+    json: { ...(statusView.json as object), statuses, checks, attention },
+    text: (terminal) => {
+      const shown = counts.map(
+        ([status, count]) => `${count} ${styled(terminal, statusStyle(status), status)}`,
+      )
+      return [
+        statusView.text(terminal),
+        ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
+        ...checkLines(checks, sum(Object.values(statuses))),
+        ...(attentionItems.length === 0
+          ? []
+          : [
+              '',
+              styled(terminal, 'bold', 'Needs a person'),
+              ...indentAll(
+                attentionLines(
+                  attentionItems,
+                  terminal,
+                  terminal.columns === undefined ? undefined : maxGroups,
+                ),
+              ),
+            ]),
+      ].join('\n')
+    },
+  }
+}
+
+const checkStatusTexts: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  RECEIVED: ['not started', 'not started'],
+  IN_PROGRESS: ['in progress', 'in progress'],
+  COMPLETED: ['completed', 'completed'],
+  CANCELLED: ['cancelled', 'cancelled'],
+  ERROR: ['needs attention', 'need attention'],
+}
+
+/** Returns the counts of checks by status, also per type if there are several types. */
+function checkLines({ requests, by_type: byType }: CheckCounts, requestCount: number): string[] {
+  const types = Object.entries(byType)
+  if (types.length === 0) return []
+  const total: Record<string, number> = {}
+  for (const [, statuses] of types)
+    for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
+  const readText =
+    requests === requestCount ? '' : ` (${requests} of ${formatCount(requestCount, 'request')} read)`
+  return [
+    `checks    ${formatChecks(total)}${readText}`,
+    ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${formatChecks(statuses)}`)),
+  ]
+}
+
+const formatChecks = (statuses: Readonly<Record<string, number>>): string =>
+  statusesInOrder(Object.entries(statuses))
+    .map(([status, count]) => {
+      const [one, many] = checkStatusTexts[status] ?? [status, status]
+      return `${count} ${sanitize(count === 1 ? one : many)}`
+    })
+    .join(', ')
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+
+const indentAll = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)

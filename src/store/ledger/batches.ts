@@ -444,7 +444,8 @@ export class Batches extends StorePart {
     const page = { after, last }
     const orders = yield* findLaterOrders(new Matching(this.key), batchId, statesWithLaterOrders, page)
     if (orders.size === 0) return rows
-    return rows.map((row) => ({ ...row, matches: orders.get(row.row)?.match ?? row.matches }))
+    for (const row of rows) row.matches = orders.get(row.row)?.match ?? row.matches
+    return rows
   }
 
   /** Reads the bodies of the rows that have one, in the order of the file. */
