@@ -50,6 +50,11 @@ export class Answer {
     return readValue(this.json, 'data')
   }
 
+  /** Returns the fields of the data; none if the data is no object. */
+  get fields(): Fields {
+    return fieldsOf(this.data)
+  }
+
   get message(): string | undefined {
     const message = readValue(this.json, 'message')
     return typeof message === 'string' ? message : undefined
@@ -86,6 +91,19 @@ export function readValue(value: unknown, ...path: (string | number)[]): unknown
 export function toEntries(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The fields of a JSON object from the deployment. Any field may be missing, and its value may have any type. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Returns the fields of a JSON object; none for any other value. */
+export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+
+/** Returns the fields of each entry of an array; an empty array for any other value. */
+export const toItems = (value: unknown): Fields[] => toEntries(value).map(fieldsOf)
 
 const maxShownCharacters = 80
 

@@ -1,4 +1,4 @@
-import { type Answer, toEntries, readValue } from './answer.ts'
+import { type Answer, type Fields, toItems, readValue } from './answer.ts'
 import { NotAcceptedError, requireTestable } from './case.ts'
 import { type AcceptedOrder, recipient, orderRichestPackage, createUsualRecipient } from './order.ts'
 import type { CaseContext } from './case-context.ts'
@@ -95,7 +95,7 @@ export async function findReads(context: CaseContext, status: string): Promise<R
   return matchingReads
 }
 
-export const readChecks = (data: unknown): unknown[] => toEntries(readValue(data, 'checks'))
+export const readChecks = (data: unknown): Fields[] => toItems(readValue(data, 'checks'))
 
 /** Returns the usual journey if it reached COMPLETED; otherwise throws a NotTestableError. */
 export async function requireCompletedRequest(context: CaseContext): Promise<Journey> {
@@ -134,7 +134,7 @@ async function readJourney(
 ): Promise<void> {
   const eventCountBefore = context.receiver?.deliveries.length ?? 0
   const answer = await context.probe.get(`/v1/requests/${journey.order.requestId}`)
-  const status = readValue(answer.data, 'status')
+  const { status } = answer.fields
   if (answer.status !== 200 || typeof status !== 'string') {
     journey.failedReads.push(answer)
     return
@@ -155,11 +155,9 @@ async function downloadEarly(
   requestedReports: Set<string>,
   earlyReports: Answer[],
 ): Promise<void> {
-  for (const check of readChecks(data)) {
-    const id = readValue(check, 'id')
-    const isWithoutReport =
-      readValue(check, 'type') === 'background' && readValue(check, 'report_pdf_url') === null
-    const requestKey = `${String(id)} ${readValue(check, 'status') === 'CANCELLED'}`
+  for (const { id, type, status, report_pdf_url: url } of readChecks(data)) {
+    const requestKey = `${String(id)} ${status === 'CANCELLED'}`
+    const isWithoutReport = type === 'background' && url === null
     if (typeof id !== 'string' || !isWithoutReport || requestedReports.has(requestKey)) continue
     requestedReports.add(requestKey)
     const answer = await context.probe.get(`/v1/reports/${id}`, { note: 'while there is no report' })
@@ -173,6 +171,5 @@ async function downloadEarly(
  */
 async function isStillWithoutReport(context: CaseContext, data: unknown, id: string): Promise<boolean> {
   const laterAnswer = await context.probe.get(`/v1/requests/${String(readValue(data, 'request_id'))}`)
-  const check = readChecks(laterAnswer.data).find((each) => readValue(each, 'id') === id)
-  return readValue(check, 'report_pdf_url') === null
+  return readChecks(laterAnswer.data).some((check) => check.id === id && check.report_pdf_url === null)
 }

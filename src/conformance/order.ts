@@ -1,6 +1,5 @@
-import { type Answer, toEntries, readValue } from './answer.ts'
+import { type Answer, type Fields, fieldsOf, toItems, readValue } from './answer.ts'
 import { NotAcceptedError, requireTestable } from './case.ts'
-import { isObject } from './shape.ts'
 import type { Identity } from './target.ts'
 import type { CaseContext } from './case-context.ts'
 
@@ -28,33 +27,39 @@ export function readSchema(context: CaseContext, id: number): Promise<Answer> {
   return context.once(`schema ${id}`, () => context.probe.get(`/v1/packages/${id}/schema`))
 }
 
+/** Returns the entries of additional_information in a package's schema. */
+export const readInformation = async (context: CaseContext, id: number): Promise<Fields[]> =>
+  informationIn((await readSchema(context, id)).data)
+
+export const informationIn = (schema: unknown): Fields[] =>
+  toItems(readValue(schema, 'fields', 'additional_information'))
+
 /** Returns the packages in the list that have a valid id and status. */
 export async function readPackages(context: CaseContext): Promise<ListedPackage[]> {
   return parsePackages(await listPackages(context))
 }
 
 export function parsePackages(answer: Answer): ListedPackage[] {
-  return toEntries(readValue(answer.data, 'packages')).flatMap((entry) => {
-    const [id, status] = [readValue(entry, 'id'), readValue(entry, 'status')]
+  return toItems(answer.fields.packages).flatMap(({ id, status, details }) => {
     if (typeof id !== 'number' || typeof status !== 'string') return []
-    const checks = toEntries(readValue(entry, 'details', 'background_checks'))
+    const checks = toItems(readValue(details, 'background_checks'))
     return {
       id,
       status,
-      hasSurvey: (readValue(entry, 'details', 'reference_survey') ?? null) !== null,
-      checks: checks.map((check): [unknown, unknown] => [
-        readValue(check, 'check_name'),
-        readValue(check, 'partner_name'),
-      ]),
+      hasSurvey: (readValue(details, 'reference_survey') ?? null) !== null,
+      checks: checks.map((check): [unknown, unknown] => [check.check_name, check.partner_name]),
     }
   })
 }
 
-/** Returns the first package with this status. Throws a NotTestableError if there is none. */
-export async function requirePackage(context: CaseContext, status: string): Promise<ListedPackage> {
-  const pack = (await readPackages(context)).find((each) => each.status === status)
-  requireTestable(pack !== undefined, `this user sees no ${status} package here`)
-  return pack
+/** Returns the packages with this status. Throws a NotTestableError if there is none. */
+export async function requirePackages(
+  context: CaseContext,
+  status: string,
+): Promise<[ListedPackage, ...ListedPackage[]]> {
+  const [first, ...others] = (await readPackages(context)).filter((each) => each.status === status)
+  requireTestable(first !== undefined, `this user sees no ${status} package here`)
+  return [first, ...others]
 }
 
 /** Returns an id that no package of the list has. */
@@ -84,6 +89,8 @@ export function requireForeignUser({ target }: CaseContext): Identity {
 
 /** An id that no request, check or package has. */
 export const unknownId = 'c0f0a11c-0000-4000-8000-000000000000'
+
+export const unknownKey = 'x'.repeat(32)
 
 /** An e-mail address that cannot exist: its domain is reserved (RFC 2606). */
 export const unknownEmail = 'nobody@conformance.invalid'
@@ -155,10 +162,8 @@ export async function buildBody(
   pack: ListedPackage,
   orderRecipient: Recipient,
 ): Promise<Body> {
-  const schema = (await readSchema(context, pack.id)).data
-  const information = toEntries(readValue(schema, 'fields', 'additional_information')).flatMap((entry) => {
-    const code = readValue(entry, 'code')
-    const fields = createSampleFields(readValue(entry, 'fields'))
+  const information = (await readInformation(context, pack.id)).flatMap(({ code, fields: definitions }) => {
+    const fields = createSampleFields(definitions)
     return typeof code === 'string' && Object.keys(fields).length > 0 ? [{ code, fields }] : []
   })
   const body = { package_id: pack.id, recipient: orderRecipient }
@@ -184,10 +189,8 @@ export function findAcceptedId(answer: Answer): string | undefined {
 /** Returns the ACTIVE packages sorted by weight. With the last package, most rules can be tested. */
 async function sortPackagesByWeight(context: CaseContext): Promise<ListedPackage[]> {
   requireTestable(context.canCreate, 'creating requests was not allowed: add --allow-create')
-  const activePackages = (await readPackages(context)).filter(({ status }) => status === 'ACTIVE')
-  requireTestable(activePackages.length > 0, 'this user sees no ACTIVE package here')
   const weightedPackages: { pack: ListedPackage; weight: number }[] = []
-  for (const pack of activePackages)
+  for (const pack of await requirePackages(context, 'ACTIVE'))
     weightedPackages.push({ pack, weight: await weighPackage(context, pack) })
   return weightedPackages.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
 }
@@ -197,9 +200,8 @@ async function sortPackagesByWeight(context: CaseContext): Promise<ListedPackage
  * field types, then the number of checks.
  */
 async function weighPackage(context: CaseContext, { id, hasSurvey, checks }: ListedPackage): Promise<number> {
-  const schema = (await readSchema(context, id)).data
-  const types = toEntries(readValue(schema, 'fields', 'additional_information'))
-    .flatMap((entry) => Object.values(readValue(entry, 'fields') ?? {}))
+  const types = (await readInformation(context, id))
+    .flatMap(({ fields }) => Object.values(fieldsOf(fields)))
     .map((definition) => readValue(definition, 'type'))
   const varietyWeight = hasSurvey && checks.length > 1 ? 1000 : 0
   return varietyWeight + 20 * new Set(types).size + checks.length + (hasSurvey ? 1 : 0)
@@ -226,8 +228,7 @@ async function orderFirstAccepted(
  * true.
  */
 export function createSampleFields(fields: unknown, includesOptional = false): Record<string, unknown> {
-  if (!isObject(fields)) return {}
-  const selected = Object.entries(fields).filter(
+  const selected = Object.entries(fieldsOf(fields)).filter(
     ([, definition]) => includesOptional || readValue(definition, 'required') === true,
   )
   return Object.fromEntries(selected.map(([name, definition]) => [name, createSampleValue(name, definition)]))

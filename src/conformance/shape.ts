@@ -1,5 +1,5 @@
 import { advise } from './case.ts'
-import { formatValue } from './answer.ts'
+import { formatValue, isObject } from './answer.ts'
 
 /*
  * Checks of JSON against the tables of "Resources and their fields". They do not use src/contract, so that a mistake
@@ -81,7 +81,3 @@ export const object =
       ...unknownNames.map((name) => advise(`${prefix}${name} is not a field of the document`)),
     ]
   }
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -1,17 +1,19 @@
-import type { Answer } from './answer.ts'
+import { type Answer, isObject } from './answer.ts'
 import type { Case, CaseKind } from './case.ts'
 import { sendOrder } from './order.ts'
 import type { CallOptions, CaseContext } from './case-context.ts'
-import { isObject } from './shape.ts'
+
+/** Lines about breaches of a rule. `false` and `undefined` are none, so an entry can be `isBroken && 'text'`. */
+export type Findings = readonly (string | false | undefined)[]
 
 /** The allowed statuses, or a function that returns findings about the response. */
-type Expected = number | readonly number[] | ((answer: Answer) => string[])
+type Expected = number | readonly number[] | ((answer: Answer) => Findings)
 
 /** A call and the response that the document requires. */
 export type ExpectedCall = CallOptions & { expect: Expected } & ({ get: string } | { order: unknown })
 
 /** The calls to make, in this order, and findings that are known without a call. */
-export type Expectations = readonly (ExpectedCall | string)[]
+export type Expectations = readonly (ExpectedCall | Findings[number])[]
 
 export type Run = (context: CaseContext) => Expectations | Promise<Expectations>
 
@@ -42,12 +44,12 @@ function createCases(kind: CaseKind, section: string, rows: Rows): Case[] {
 
 /** Makes the calls in order. Returns the findings about their responses and the findings among the expectations. */
 export async function collectFindings(context: CaseContext, expectations: Expectations): Promise<string[]> {
-  const findings: string[] = []
+  const findings: Findings[number][] = []
   for (const each of expectations) {
-    if (typeof each === 'string') findings.push(each)
-    else findings.push(...checkAnswer(await call(context, each), each.expect))
+    if (typeof each === 'object') findings.push(...checkAnswer(await call(context, each), each.expect))
+    else findings.push(each)
   }
-  return findings
+  return findings.filter((each) => typeof each === 'string')
 }
 
 function call(context: CaseContext, expectedCall: ExpectedCall): Promise<Answer> {
@@ -56,22 +58,38 @@ function call(context: CaseContext, expectedCall: ExpectedCall): Promise<Answer>
     : sendOrder(context, expectedCall.order, expectedCall)
 }
 
-function checkAnswer(answer: Answer, expect: Expected): string[] {
+function checkAnswer(answer: Answer, expect: Expected): Findings {
   return typeof expect === 'function' ? expect(answer) : expectStatus(answer, ...[expect].flat())
 }
 
-/** Returns a function that expects a 400 whose message names one of these fields. */
-export const expectRefusal =
-  (...paths: string[]) =>
-  (answer: Answer): string[] =>
-    expectRefusedField(answer, ...paths)
+/**
+ * Returns a function that makes tests of what `prepare` returns. A test gets this value and returns what is expected.
+ */
+export const testWith =
+  <T>(prepare: (context: CaseContext) => T | Promise<T>) =>
+  (expectations: (value: T, context: CaseContext) => Expectations | Promise<Expectations>): Run =>
+  async (context) =>
+    expectations(await prepare(context), context)
 
-/** Returns the items if the condition is true; an empty array otherwise. */
-export const itemsIf = <T>(condition: boolean, ...items: T[]): T[] => (condition ? items : [])
+/**
+ * Returns a function that makes tests of each item of a list. `describe` returns the start of the findings about an item.
+ */
+export const testEach =
+  <T>(list: (context: CaseContext) => Promise<readonly T[]>, describe: (item: T) => string = () => '') =>
+  (expectations: (item: T, context: CaseContext) => Expectations): Run =>
+  async (context) =>
+    (await list(context)).flatMap((item) =>
+      expectations(item, context).map((each) =>
+        typeof each === 'string' ? `${describe(item)}${each}` : each,
+      ),
+    )
 
 /** Returns the values that occur more than once. */
 export const findDuplicates = (values: readonly unknown[]): unknown[] =>
   values.filter((each, index) => values.indexOf(each) !== index)
+
+export const expectUniqueIds = (ids: readonly unknown[]): string[] =>
+  findDuplicates(ids).map((id) => `the id ${String(id)} is listed more than once`)
 
 /** Returns a finding unless the response has one of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
@@ -81,24 +99,21 @@ export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
 }
 
 /**
- * Returns findings unless the response is a 400 whose message names one of the fields, as in "`<field path>:
- * <reason>`". The form of a path is open: `a[0].b`, `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are the same
- * path. The path may also be that of the object that contains the field, if the reason names the field, or of
- * a value within the field.
+ * Returns a function that expects a 400 whose message names one of the fields, as in "`<field path>: <reason>`". The
+ * form of a path is open: `a[0].b`, `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are the same path. The path may also
+ * be that of the object that contains the field, if the reason names the field, or of a value within the field.
  */
-export function expectRefusedField(answer: Answer, ...paths: string[]): string[] {
-  const findings = expectStatus(answer, 400)
-  if (findings.length > 0) return findings
-  const [, path = '', reason = ''] = /^(.*?):\s*(.*)$/s.exec(answer.message ?? '') ?? []
-  const isPath = path !== '' && !/\s/.test(path.replaceAll(/\[[^\]]*\]/g, ''))
-  if (
-    isPath &&
-    reason.trim() !== '' &&
-    paths.some((expectedPath) => isAboutField(path, reason, expectedPath))
-  )
-    return []
-  return [`${answer.label}: expected the message "${paths[0]}: <reason>", ${answer.summary}`]
-}
+export const expectRefusal =
+  (...paths: string[]) =>
+  (answer: Answer): string[] => {
+    const findings = expectStatus(answer, 400)
+    if (findings.length > 0) return findings
+    const [, path = '', reason = ''] = /^(.*?):\s*(.*)$/s.exec(answer.message ?? '') ?? []
+    const isPath = path !== '' && !/\s/.test(path.replaceAll(/\[[^\]]*\]/g, ''))
+    const isNamed =
+      isPath && reason.trim() !== '' && paths.some((expected) => isAboutField(path, reason, expected))
+    return isNamed ? [] : [`${answer.label}: expected the message "${paths[0]}: <reason>", ${answer.summary}`]
+  }
 
 const rootNames = new Set(['body', 'request', 'root', 'payload'])
 

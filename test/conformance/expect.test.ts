@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { Answer } from '../../src/conformance/answer.ts'
-import { expectPdf, expectRefusedField } from '../../src/conformance/table.ts'
+import { expectPdf, expectRefusal } from '../../src/conformance/table.ts'
 import { nullable, object, text, timestamp, uuid } from '../../src/conformance/shape.ts'
 import { Secrets } from '../../src/host/secrets.ts'
 
@@ -23,7 +23,7 @@ test.each([
   'additional_information[0].fields: name is required',
   'additional_information: the entry reference lacks name',
 ])('%s names the field', (message) => {
-  expect(expectRefusedField(createRefusal(message), 'additional_information[0].fields.name')).toEqual([])
+  expect(expectRefusal('additional_information[0].fields.name')(createRefusal(message))).toEqual([])
 })
 
 test.each([
@@ -36,15 +36,13 @@ test.each([
   'additional_information[0].fields.names: is required',
   'fields.name is required',
 ])('%j does not name the field', (message) => {
-  expect(expectRefusedField(createRefusal(message), 'additional_information[0].fields.name')).toEqual([
+  expect(expectRefusal('additional_information[0].fields.name')(createRefusal(message))).toEqual([
     `GET /v1/there: expected the message "additional_information[0].fields.name: <reason>", got 400 ("${message}")`,
   ])
 })
 
 test('a field is refused only by a 400', () => {
-  expect(expectRefusedField(createAnswer(500, 'oh'), 'name')).toEqual([
-    'GET /v1/there: expected 400, got 500',
-  ])
+  expect(expectRefusal('name')(createAnswer(500, 'oh'))).toEqual(['GET /v1/there: expected 400, got 500'])
 })
 
 test('a PDF is expected to have the beginning and the end of a PDF', () => {

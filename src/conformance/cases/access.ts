@@ -1,5 +1,5 @@
 import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
-import { type Answer, toEntries, readValue } from '../answer.ts'
+import { type Answer, fieldsOf, toItems, readValue } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import {
   findAcceptedId,
@@ -13,25 +13,23 @@ import {
   sendOrder,
   unknownEmail,
   unknownId,
+  unknownKey,
   listUsers,
 } from '../order.ts'
 import {
-  type ExpectedCall,
   type Expectations,
   expectSame,
   expectStatus,
   collectFindings,
+  type Findings,
   type Run,
   casesThatControl,
   casesThatOrder,
   casesThatRead,
-  itemsIf,
 } from '../table.ts'
 import type { CallOptions, CaseContext } from '../case-context.ts'
 import { object, text } from '../shape.ts'
 import type { Control, Identity, Plan } from '../target.ts'
-
-const unknownKey = 'x'.repeat(32)
 
 /**
  * Calls every authenticated endpoint once and returns a finding for each response with another status. The
@@ -71,16 +69,15 @@ const callAsEach =
     return findings
   }
 
-const readEmails = ({ data }: Answer): string[] =>
-  toEntries(readValue(data, 'users')).map((user) => String(readValue(user, 'email')))
+const readEmails = ({ fields }: Answer): string[] => toItems(fields.users).map(({ email }) => String(email))
 
 /** Returns a function that expects this requester's e-mail and ignores upper and lower case. */
 const expectRequester =
-  (email: string) =>
-  ({ data }: Answer): string[] => {
-    const actualEmail = readValue(data, 'requester', 'email')
-    const lowercaseEmail = typeof actualEmail === 'string' ? actualEmail.toLowerCase() : actualEmail
-    return expectSame('requester.email', lowercaseEmail, email.toLowerCase())
+  (expected: string) =>
+  ({ fields }: Answer): Findings => {
+    const { email } = fieldsOf(fields.requester)
+    const actual = typeof email === 'string' ? email.toLowerCase() : email
+    return expectSame('requester.email', actual, expected.toLowerCase())
   }
 
 /**
@@ -89,44 +86,27 @@ const expectRequester =
  */
 async function createForeignKeyCalls(context: CaseContext): Promise<Expectations> {
   const { probe, target } = context
-  const identity = requireForeignUser(context)
-  const note = 'with a key of another organisation'
+  const foreign = { identity: requireForeignUser(context), note: 'with a key of another organisation' }
+  const mixedIdentity = { ...foreign.identity, apiKey: target.apiKey }
   const ownPackages = await readPackages(context)
-  const foreignList = await probe.get('/v1/packages', { identity, note })
+  const foreignList = await probe.get('/v1/packages', foreign)
   const foreignIds = new Set(parsePackages(foreignList).map(({ id }) => id))
-  const ownOnlyPackages = ownPackages.filter(({ id }) => !foreignIds.has(id)).slice(0, 1)
-  const mixedCaller = {
-    identity: { ...identity, apiKey: target.apiKey },
-    note: 'as a user of another organisation',
-  }
-  const expectNotListed = (answer: Answer): string[] =>
-    itemsIf(
-      readEmails(answer).includes(target.userEmail),
-      `${answer.label}: a user of our organisation is in the list`,
-    )
-  const calls: Expectations = [
-    ...expectStatus(foreignList, 200),
-    ...ownOnlyPackages.map(({ id }): ExpectedCall => ({
-      get: `/v1/packages/${id}/schema`,
-      identity,
-      note,
-      expect: [403, 404],
-    })),
-    { get: '/v1/users', ...mixedCaller, expect: 403 },
-    { get: '/v1/users', identity, note, expect: expectNotListed },
-  ]
-  if (!context.canCreate) return calls
-  const { requestId, body } = await orderSimplestPackage(context)
-  const readCall: ExpectedCall = { get: `/v1/requests/${requestId}`, identity, note, expect: 404 }
+  const ownOnlyPackage = ownPackages.find(({ id }) => !foreignIds.has(id))
+  const order = context.canCreate ? await orderSimplestPackage(context) : undefined
   return [
-    ...calls,
-    readCall,
-    ...itemsIf<ExpectedCall>(!foreignIds.has(body.package_id), {
-      order: body,
-      identity,
-      note,
-      expect: 404,
-    }),
+    ...expectStatus(foreignList, 200),
+    ownOnlyPackage && { get: `/v1/packages/${ownOnlyPackage.id}/schema`, ...foreign, expect: [403, 404] },
+    { get: '/v1/users', identity: mixedIdentity, note: 'as a user of another organisation', expect: 403 },
+    {
+      get: '/v1/users',
+      ...foreign,
+      expect: (answer) => [
+        readEmails(answer).includes(target.userEmail) &&
+          `${answer.label}: a user of our organisation is in the list`,
+      ],
+    },
+    order && { get: `/v1/requests/${order.requestId}`, ...foreign, expect: 404 },
+    order && !foreignIds.has(order.pack.id) && { order: order.body, ...foreign, expect: 404 },
   ]
 }
 
@@ -180,7 +160,7 @@ export const accessCases: readonly Case[] = [
       async ({ probe }) => {
         const answer = await probe.get('/ping', { identity: {}, note: 'without the version prefix' })
         const isAnswered = answer.status === 200 && readValue(answer.json, 'status_message') === 'ok'
-        return itemsIf(isAnswered, `${answer.label}: the service answers where no version is named`)
+        return [isAnswered && `${answer.label}: the service answers where no version is named`]
       },
     ],
   }),
@@ -195,7 +175,7 @@ export const accessCases: readonly Case[] = [
           'plain HTTP is only tried on a --base-url of this machine: it is never sent over a network',
         )
         const status = (await probe.pingByPlainHttp()) ?? 400
-        return itemsIf(status < 300, `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`)
+        return [status < 300 && `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`]
       },
     ],
   }),
@@ -231,8 +211,8 @@ export const accessCases: readonly Case[] = [
         const identity = { apiKey: swappedKey, userEmail }
         const note = 'with upper and lower case of the key swapped'
         return [
-          ...itemsIf(apiKey.length !== 32, `the key is ${apiKey.length} characters long`),
-          ...itemsIf<ExpectedCall>(swappedKey !== apiKey, { get: '/v1/users', identity, note, expect: 401 }),
+          apiKey.length !== 32 && `the key is ${apiKey.length} characters long`,
+          swappedKey !== apiKey && { get: '/v1/users', identity, note, expect: 401 },
         ]
       },
     ],
@@ -263,7 +243,7 @@ export const accessCases: readonly Case[] = [
         const answer = await listUsers(context)
         const emails = readEmails(answer).map((email) => email.toLowerCase())
         const isListed = emails.includes(context.target.userEmail.toLowerCase())
-        return itemsIf(!isListed, `${answer.label}: the user the call is made for is not in the list`)
+        return [!isListed && `${answer.label}: the user the call is made for is not in the list`]
       },
     ],
     'authentication.other-organisation': [
@@ -275,21 +255,17 @@ export const accessCases: readonly Case[] = [
     'authentication.attributed': [
       'requester.email | string | Email of the service user the request is attributed to.',
       async (context) => {
-        const { target } = context
-        const ownOrder = await orderSimplestPackage(context)
-        const readOwn: ExpectedCall = {
-          get: `/v1/requests/${ownOrder.requestId}`,
-          expect: expectRequester(target.userEmail),
-        }
-        if (target.secondEmail === undefined) return [readOwn]
+        const { userEmail, secondEmail } = context.target
+        const { requestId, pack } = await orderSimplestPackage(context)
+        const readOwn = { get: `/v1/requests/${requestId}`, expect: expectRequester(userEmail) }
+        if (secondEmail === undefined) return [readOwn]
         const identity = requireSecondUser(context)
-        const body = await buildBody(context, ownOrder.pack, recipient)
+        const body = await buildBody(context, pack, recipient)
         const id = findAcceptedId(await sendOrder(context, body, { identity, note: 'as the second user' }))
-        const readSecond: ExpectedCall = {
-          get: `/v1/requests/${id}`,
-          expect: expectRequester(identity.userEmail),
-        }
-        return [readOwn, ...itemsIf(id !== undefined, readSecond)]
+        return [
+          readOwn,
+          id !== undefined && { get: `/v1/requests/${id}`, expect: expectRequester(secondEmail) },
+        ]
       },
     ],
   }),
@@ -370,7 +346,7 @@ export const userStatusCases: readonly Case[] = [
         const answer = await context.probe.get('/v1/users', { note: 'during an internal error' })
         if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
         const isNamed = readValue(answer.json, 'status_message') === 'server_error'
-        return itemsIf(!isNamed, `${answer.label}: expected the status_message server_error`)
+        return [!isNamed && `${answer.label}: expected the status_message server_error`]
       },
     ],
   }),
@@ -383,10 +359,7 @@ export const userStatusCases: readonly Case[] = [
         await deactivateUser(identity.userEmail)
         const answer = await context.probe.get('/v1/users', { note: 'after a user was deactivated' })
         return [
-          ...itemsIf(
-            readEmails(answer).includes(identity.userEmail),
-            `${answer.label}: the user is still listed`,
-          ),
+          readEmails(answer).includes(identity.userEmail) && `${answer.label}: the user is still listed`,
           ...(await callEveryEndpoint(context, { identity, note: 'as a user who was deactivated' }, 403)),
         ]
       },

@@ -1,8 +1,7 @@
 import { advise, type Case, requireTestable } from '../case.ts'
-import { type Answer, readValue, formatValue } from '../answer.ts'
+import { type Answer, isObject, readValue, formatValue } from '../answer.ts'
 import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
-import { isObject } from '../shape.ts'
-import { type Run, casesThatRead } from '../table.ts'
+import { type Run, casesThatRead, testEach } from '../table.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /*
@@ -29,31 +28,17 @@ async function collectAnswers(context: CaseContext): Promise<Answer[]> {
 const isPdf = (answer: Answer): boolean =>
   answer.status === 200 && answer.bytes.subarray(0, 5).toString() === '%PDF-'
 
-type FindFault = (answer: Answer) => string | undefined
-
-/** Returns a finding for each faulty response. */
-const collectFindingsOf = (answers: readonly Answer[], findFault: FindFault): string[] =>
-  answers.flatMap((answer) => {
-    const finding = findFault(answer)
-    return finding === undefined ? [] : [`${answer.label} (${answer.status}): ${finding}`]
-  })
-
-const testEachAnswer =
-  (findFault: FindFault): Run =>
-  async (context) =>
-    collectFindingsOf(await collectAnswers(context), findFault)
+const labelOf = ({ label, status }: Answer): string => `${label} (${status}): `
+const testEachAnswer = testEach(collectAnswers, labelOf)
 
 /** Returns a test of all responses but PDF responses, which have no envelope. */
-const testEachJsonAnswer = (findFault: FindFault): Run =>
-  testEachAnswer((answer) => (isPdf(answer) ? undefined : findFault(answer)))
+const testEachJsonAnswer = (findFault: (answer: Answer) => string | false | undefined): Run =>
+  testEachAnswer((answer) => [!isPdf(answer) && findFault(answer)])
 
 const expectUnused = (status: number): Run =>
-  testEachAnswer((answer) => (answer.status === status ? 'this status is reserved' : undefined))
+  testEachAnswer((answer) => [answer.status === status && 'this status is reserved'])
 
 const knownStatuses = new Set([200, 201, 202, 400, 401, 403, 404, 422, 429])
-/** Splits a header into its directives. */
-const splitDirectives = (value = ''): string[] => value.split(',').map((each) => each.trim())
-
 const cacheHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', expires: '0' }
 
 function findStatusMessage(status: number): string {
@@ -72,7 +57,7 @@ export const answerCases: readonly Case[] = [
         const missingNames = ['data', 'status_message', 'message'].filter(
           (name) => !Object.hasOwn(json, name),
         )
-        return missingNames.length === 0 ? undefined : `the envelope lacks ${missingNames.join(', ')}`
+        return missingNames.length > 0 && `the envelope lacks ${missingNames.join(', ')}`
       }),
     ],
   }),
@@ -80,17 +65,15 @@ export const answerCases: readonly Case[] = [
     'answers.data': [
       'data | object, array or null | Payload; null on errors.',
       testEachJsonAnswer(({ status, data }) => {
-        if (status >= 400) return data === null ? undefined : `expected data null, got ${formatValue(data)}`
-        return typeof data === 'object' && data !== null ? undefined : `data is ${formatValue(data)}`
+        if (status >= 400) return data !== null && `expected data null, got ${formatValue(data)}`
+        return (typeof data !== 'object' || data === null) && `data is ${formatValue(data)}`
       }),
     ],
     'answers.status-message': [
       'status_message | string | informational, ok, redirect, client_error or server_error. Consistent with the HTTP status (for example 404 always client_error).',
       testEachJsonAnswer(({ status, json }) => {
         const [actual, expected] = [readValue(json, 'status_message'), findStatusMessage(status)]
-        return actual === expected
-          ? undefined
-          : `expected the status_message ${expected}, got ${formatValue(actual)}`
+        return actual !== expected && `expected the status_message ${expected}, got ${formatValue(actual)}`
       }),
     ],
     'answers.message': [
@@ -98,8 +81,8 @@ export const answerCases: readonly Case[] = [
       testEachJsonAnswer(({ status, json }) => {
         const message = readValue(json, 'message')
         if (typeof message !== 'string') return `expected a string as message, got ${formatValue(message)}`
-        if (status >= 400) return message.trim() === '' ? 'the message is empty' : undefined
-        return message === '' ? undefined : `expected an empty message, got ${formatValue(message)}`
+        if (status >= 400) return message.trim() === '' && 'the message is empty'
+        return message !== '' && `expected an empty message, got ${formatValue(message)}`
       }),
     ],
   }),
@@ -108,29 +91,24 @@ export const answerCases: readonly Case[] = [
       'Cache headers | Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response',
       async (context) => {
         const answers = await collectAnswers(context)
-        return Object.entries(cacheHeaders).flatMap(([name, value]) => {
-          const valueOf = (answer: Answer) => answer.header(name)?.trim().toLowerCase()
-          const findings = collectFindingsOf(answers, (answer) => {
-            const actual = valueOf(answer)
-            return splitDirectives(actual).includes(value)
-              ? undefined
-              : `expected ${name}: ${value}, got ${actual ?? 'none'}`
-          })
-          const longerValues = answers
-            .map(valueOf)
-            .filter((actual) => actual !== value && splitDirectives(actual).includes(value))
-          return findings.concat(
-            longerValues.map((actual) => advise(`${name} says more than ${value}: ${actual}`)),
-          )
-        })
+        return Object.entries(cacheHeaders).flatMap(([name, value]) =>
+          answers.map((answer) => {
+            const actual = answer.header(name)?.trim().toLowerCase()
+            const directives = (actual ?? '').split(',').map((each) => each.trim())
+            if (!directives.includes(value))
+              return `${labelOf(answer)}expected ${name}: ${value}, got ${actual ?? 'none'}`
+            return actual !== value && advise(`${name} says more than ${value}: ${actual}`)
+          }),
+        )
       },
     ],
     'answers.content-type': [
       'Content type | application/json (except PDF downloads)',
       testEachJsonAnswer((answer) => {
         const actual = answer.header('content-type') ?? 'none'
-        const isJson = answer.mediaType === 'application/json'
-        return isJson ? undefined : `expected Content-Type application/json, got ${actual}`
+        return (
+          answer.mediaType !== 'application/json' && `expected Content-Type application/json, got ${actual}`
+        )
       }),
     ],
   }),
@@ -142,9 +120,9 @@ export const answerCases: readonly Case[] = [
     ],
     'answers.known-statuses': [
       "404 | client_error | Package or request not found or not visible to the caller's organisation or tier | Do not retry",
-      testEachAnswer(({ status }) =>
-        status >= 500 || knownStatuses.has(status) ? undefined : 'this status is not in the matrix',
-      ),
+      testEachAnswer(({ status }) => [
+        status < 500 && !knownStatuses.has(status) && 'this status is not in the matrix',
+      ]),
     ],
   }),
   ...casesThatRead('POST /v1/requests', {
@@ -154,9 +132,9 @@ export const answerCases: readonly Case[] = [
         const throttledAnswers = (await collectAnswers(context)).filter(({ status }) => status === 429)
         requireTestable(throttledAnswers.length > 0, 'no call was throttled: add --use-up-quota')
         return throttledAnswers
-          .map((answer) => [answer.label, answer.header('retry-after') ?? 'none'] as const)
-          .filter(([, seconds]) => !/^[1-9]\d*$/.test(seconds))
-          .map(([label, actual]) => `${label}: expected a Retry-After in seconds, got ${actual}`)
+          .map((answer) => ({ label: answer.label, actual: answer.header('retry-after') ?? 'none' }))
+          .filter(({ actual }) => !/^[1-9]\d*$/.test(actual))
+          .map(({ label, actual }) => `${label}: expected a Retry-After in seconds, got ${actual}`)
       },
     ],
   }),

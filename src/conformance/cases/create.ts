@@ -1,11 +1,12 @@
 import { advise, type Case, NotAcceptedError, requireTestable } from '../case.ts'
-import { type Answer, toEntries, readValue } from '../answer.ts'
+import { type Answer, fieldsOf, readValue } from '../answer.ts'
 import {
   findAcceptedId,
   type Body,
   buildBody,
   type Information,
-  requirePackage,
+  readInformation,
+  requirePackages,
   orderSimplestPackage,
   recipient,
   createSampleFields,
@@ -15,30 +16,36 @@ import {
 } from '../order.ts'
 import {
   type ExpectedCall,
-  type Expectations,
   expectSame,
   expectStatus,
   expectRefusal,
-  type Run,
   casesThatOrder,
-  itemsIf,
+  testWith,
 } from '../table.ts'
 import { requireFollowedRequest } from '../journey.ts'
 import { object, oneOf, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /** Returns a test whose calls vary an order that was accepted. */
-const testFromAccepted =
-  (makeCalls: (body: Body, context: CaseContext) => Expectations | Promise<Expectations>): Run =>
-  async (context) =>
-    makeCalls((await orderSimplestPackage(context)).body, context)
+const testFromAccepted = testWith(async (context) => (await orderSimplestPackage(context)).body)
 
 const recipientNames = ['first_name', 'last_name', 'email', 'phone'] as const
+
+/** Returns findings unless a recipient of a read has these values. */
+const expectSameRecipient = (actual: unknown, expected: object): string[] =>
+  Object.entries(expected).flatMap(([name, value]) =>
+    expectSame(`recipient.${name}`, readValue(actual, name), value),
+  )
 
 function omit<T extends object>(value: T, name: keyof T): Partial<T> {
   const { [name]: _omitted, ...remaining } = value
   return remaining as Partial<T>
 }
+
+const withRecipient = (body: Body, changes: object): object => ({
+  ...body,
+  recipient: { ...recipient, ...changes },
+})
 
 /** Returns a call with an order that must be accepted. */
 const expectAccepted = (note: string, order: unknown) => ({ order, note, expect: 201 })
@@ -87,7 +94,7 @@ export const createCases: readonly Case[] = [
         if (firstId === undefined || secondId === undefined) {
           return [...expectStatus(first, 201), ...expectStatus(second, 201)]
         }
-        return itemsIf(firstId === secondId, `${second.label}: expected another request_id, got the same`)
+        return [firstId === secondId && `${second.label}: expected another request_id, got the same`]
       }),
     ],
   }),
@@ -96,12 +103,7 @@ export const createCases: readonly Case[] = [
       'Recipient phone | E.164, at most 15 digits | POST /v1/requests',
       testFromAccepted((body) => {
         const phone = '+491234567890123'
-        return [
-          expectAccepted(`with the phone ${phone} (15 digits)`, {
-            ...body,
-            recipient: { ...recipient, phone },
-          }),
-        ]
+        return [expectAccepted(`with the phone ${phone} (15 digits)`, withRecipient(body, { phone }))]
       }),
     ],
   }),
@@ -109,13 +111,10 @@ export const createCases: readonly Case[] = [
     'create.information-optional': [
       'additional_information | array | No | Check-specific information as defined by the package schema.',
       testFromAccepted((body) => {
-        requireTestable(
-          body.additional_information === undefined,
-          'every package that can be ordered needs some',
-        )
-        return [
-          expectAccepted('with an empty additional_information', { ...body, additional_information: [] }),
-        ]
+        const needsNone = body.additional_information === undefined
+        requireTestable(needsNone, 'every package that can be ordered needs some')
+        const order = { ...body, additional_information: [] }
+        return [expectAccepted('with an empty additional_information', order)]
       }),
     ],
     'create.content-type': [
@@ -135,17 +134,12 @@ export const createCases: readonly Case[] = [
     'create.package-inactive': [
       'status | string | ACTIVE, INACTIVE or DISABLED. Only ACTIVE packages can be used to create requests.',
       async (context) => {
-        const pack = await requirePackage(context, 'INACTIVE')
+        const [pack] = await requirePackages(context, 'INACTIVE')
         const order = await buildBody(context, pack, recipient)
         // If the schema of the package cannot be read, the body may also lack required fields.
         const isSchemaReadable = (await readSchema(context, pack.id)).status === 200
-        return [
-          {
-            order,
-            note: 'for an INACTIVE package',
-            expect: isSchemaReadable ? expectRefusal('package_id') : 400,
-          },
-        ]
+        const expect = isSchemaReadable ? expectRefusal('package_id') : 400
+        return [{ order, note: 'for an INACTIVE package', expect }]
       },
     ],
   }),
@@ -153,7 +147,8 @@ export const createCases: readonly Case[] = [
     'create.package-disabled': [
       packageMissingRule,
       async (context) => {
-        const order = await buildBody(context, await requirePackage(context, 'DISABLED'), recipient)
+        const [pack] = await requirePackages(context, 'DISABLED')
+        const order = await buildBody(context, pack, recipient)
         return [{ order, note: 'for a DISABLED package', expect: 404 }]
       },
     ],
@@ -171,15 +166,12 @@ export const createCases: readonly Case[] = [
       async (context) => {
         const { body, requestId } = await orderSimplestPackage(context)
         const answer = await context.probe.get(`/v1/requests/${requestId}`)
-        const findings = expectStatus(answer, 200)
-        if (findings.length > 0) return findings
-        const { data } = answer
+        if (answer.status !== 200) return expectStatus(answer, 200)
+        const { request_id, package_id, recipient: storedRecipient } = answer.fields
         return [
-          ...expectSame('request_id', readValue(data, 'request_id'), requestId),
-          ...expectSame('package_id', readValue(data, 'package_id'), body.package_id),
-          ...recipientNames.flatMap((name) =>
-            expectSame(`recipient.${name}`, readValue(data, 'recipient', name), body.recipient[name]),
-          ),
+          ...expectSame('request_id', request_id, requestId),
+          ...expectSame('package_id', package_id, body.package_id),
+          ...expectSameRecipient(storedRecipient, body.recipient),
         ]
       },
     ],
@@ -196,11 +188,6 @@ const fieldValuesRule =
   'additional_information[].fields | object | Yes | Field values per the package schema.'
 const packageIdRule = 'package_id | integer | Yes | ID of an ACTIVE package.'
 const emailRule = 'recipient.email | string | Yes | Must be a valid email address.'
-
-const withRecipient = (body: Body, changes: object): object => ({
-  ...body,
-  recipient: { ...recipient, ...changes },
-})
 
 // A missing recipient lacks its members too, so the message may name any of these paths.
 const recipientPaths = ['recipient', ...recipientNames.map((name) => `recipient.${name}`)]
@@ -268,15 +255,16 @@ export const createRefusalCases: readonly Case[] = [
     'create.phone': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       testFromAccepted((body) => {
-        const wrongPhones = [
+        const nationalPhones = ['0491570006', '61491570006']
+        const separatedPhones = ['+61 491 570 006', '+61491-570-006']
+        return [
           '',
-          '0491570006',
-          '61491570006',
-          '+61 491 570 006',
-          '+61491-570-006',
+          ...nationalPhones,
+          ...separatedPhones,
           '+0491570006',
-        ]
-        return [...wrongPhones, '+6149157000a', '+4912345678901234'].map((phone) =>
+          '+6149157000a',
+          '+4912345678901234',
+        ].map((phone) =>
           expectRefused(`with the phone "${phone}"`, withRecipient(body, { phone }), 'recipient.phone'),
         )
       }),
@@ -298,30 +286,25 @@ interface BodyWithInformation {
   withFirstEntry: (entry: unknown) => object
 }
 
+/** Returns the followed order, which was accepted. Throws a NotTestableError if it has no additional_information. */
+async function requireInformation(context: CaseContext): Promise<BodyWithInformation> {
+  const { body } = (await requireFollowedRequest(context)).order
+  const sentEntries = body.additional_information ?? []
+  const [entry, ...otherEntries] = sentEntries
+  requireTestable(entry !== undefined, 'the ordered package needs no additional information')
+  const withFirstEntry = (firstEntry: unknown): object => ({
+    ...body,
+    additional_information: [firstEntry, ...otherEntries],
+  })
+  return { body, sentEntries, entry, withFirstEntry }
+}
+
 /** Returns a test whose calls vary an accepted order that has additional_information. */
-const testWithInformation =
-  (
-    makeCalls: (accepted: BodyWithInformation, context: CaseContext) => Expectations | Promise<Expectations>,
-  ): Run =>
-  async (context) => {
-    const { body } = (await requireFollowedRequest(context)).order
-    const sentEntries = body.additional_information ?? []
-    const [entry, ...otherEntries] = sentEntries
-    requireTestable(entry !== undefined, 'the ordered package needs no additional information')
-    const withFirstEntry = (firstEntry: unknown): object => ({
-      ...body,
-      additional_information: [firstEntry, ...otherEntries],
-    })
-    return makeCalls({ body, sentEntries, entry, withFirstEntry }, context)
-  }
+const testWithInformation = testWith(requireInformation)
 
 /** Returns the paths of the fields of an entry. `path`: the path of the entry. */
 const fieldPaths = ({ fields }: Information, path: string): string[] =>
   Object.keys(fields).map((name) => `${path}.fields.${name}`)
-
-/** Returns the entries of additional_information in a package's schema. */
-const readInformation = async (context: CaseContext, packageId: number): Promise<unknown[]> =>
-  toEntries(readValue((await readSchema(context, packageId)).data, 'fields', 'additional_information'))
 
 /** Values that a deployment might wrongly accept for each type. */
 const wrongValues = new Map<unknown, unknown[]>([
@@ -392,13 +375,9 @@ export const createInformationCases: readonly Case[] = [
     'create.information-unknown': [
       mismatchRule,
       testWithInformation(({ entry, withFirstEntry }) => {
-        const order = withFirstEntry({
-          code: entry.code,
-          fields: { ...entry.fields, no_such_field: 'Example' },
-        })
-        return [
-          expectRefused(`with ${entry.code}.no_such_field`, order, `${firstEntryPath}.fields.no_such_field`),
-        ]
+        const { code, fields } = entry
+        const order = withFirstEntry({ code, fields: { ...fields, no_such_field: 'Example' } })
+        return [expectRefused(`with ${code}.no_such_field`, order, `${firstEntryPath}.fields.no_such_field`)]
       }),
     ],
   }),
@@ -407,21 +386,15 @@ export const createInformationCases: readonly Case[] = [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
       testWithInformation(async ({ body, sentEntries }, context) => {
         const schemaEntries = await readInformation(context, body.package_id)
-        return sentEntries.flatMap((entry, index) => {
-          const definitions = readValue(
-            schemaEntries.find((each) => readValue(each, 'code') === entry.code),
-            'fields',
-          )
-          return Object.entries(definitions ?? {}).flatMap(([name, definition]) => {
+        return sentEntries.flatMap(({ code, fields }, index) => {
+          const definitions = fieldsOf(schemaEntries.find((each) => each.code === code)?.fields)
+          return Object.entries(definitions).flatMap(([name, definition]) => {
             const type = readValue(definition, 'type')
             return (wrongValues.get(type) ?? []).map((value) => {
-              const changedEntry = { code: entry.code, fields: { ...entry.fields, [name]: value } }
-              const changedEntries = sentEntries.map((each) =>
-                each.code === entry.code ? changedEntry : each,
-              )
-              const note = `with ${entry.code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
-              const path = `additional_information[${index}].fields.${name}`
-              return expectRefused(note, { ...body, additional_information: changedEntries }, path)
+              const changedEntry = { code, fields: { ...fields, [name]: value } }
+              const order = { ...body, additional_information: sentEntries.with(index, changedEntry) }
+              const note = `with ${code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
+              return expectRefused(note, order, `additional_information[${index}].fields.${name}`)
             })
           })
         })
@@ -451,10 +424,8 @@ export const createFormCases: readonly Case[] = [
         const answer = await sendOrder(context, order, { note: 'with names beyond ASCII' })
         const id = findAcceptedId(answer)
         if (id === undefined) return expectStatus(answer, 201)
-        const { data } = await context.probe.get(`/v1/requests/${id}`)
-        return Object.entries(names).flatMap(([name, value]) =>
-          expectSame(`recipient.${name}`, readValue(data, 'recipient', name), value),
-        )
+        const { fields } = await context.probe.get(`/v1/requests/${id}`)
+        return expectSameRecipient(fields.recipient, names)
       }),
     ],
   }),
@@ -484,11 +455,8 @@ export const createFormCases: readonly Case[] = [
     'create.information-entry-left-out': [
       status400Rule,
       testWithInformation(({ body, sentEntries }) =>
-        sentEntries.map((entry) => {
-          const order = {
-            ...body,
-            additional_information: sentEntries.filter((each) => each.code !== entry.code),
-          }
+        sentEntries.map((entry, index) => {
+          const order = { ...body, additional_information: sentEntries.toSpliced(index, 1) }
           const entryPaths = ['additional_information', `additional_information.${entry.code}`]
           const fields = fieldPaths(entry, 'additional_information[]')
           return expectRefused(`without the entry ${entry.code}`, order, ...entryPaths, ...fields)
@@ -510,16 +478,12 @@ export const createFormCases: readonly Case[] = [
     'create.information-whole': [
       fieldValuesRule,
       testWithInformation(async ({ body }, context) => {
-        const completeEntries = (await readInformation(context, body.package_id)).map((entry) => ({
-          code: readValue(entry, 'code'),
-          fields: createSampleFields(readValue(entry, 'fields'), true),
+        const completeEntries = (await readInformation(context, body.package_id)).map(({ code, fields }) => ({
+          code,
+          fields: createSampleFields(fields, true),
         }))
-        return [
-          expectAccepted('with every field of the schema', {
-            ...body,
-            additional_information: completeEntries,
-          }),
-        ]
+        const order = { ...body, additional_information: completeEntries }
+        return [expectAccepted('with every field of the schema', order)]
       }),
     ],
     'create.information-of-no-check': [

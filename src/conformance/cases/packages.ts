@@ -1,40 +1,33 @@
 import { advise, type Case, requireTestable } from '../case.ts'
-import { type Answer, toEntries, readValue, formatValue } from '../answer.ts'
+import { type Answer, type Fields, fieldsOf, toEntries, readValue, formatValue } from '../answer.ts'
 import {
   buildBody,
+  informationIn,
   parsePackages,
   type ListedPackage,
   listPackages,
   readPackages,
   recipient,
   readSchema,
+  requirePackages,
   requireSecondUser,
   findUnusedPackageId,
 } from '../order.ts'
 import {
   type ExpectedCall,
+  type Findings,
   expectSame,
   expectStatus,
+  expectUniqueIds,
   toSortedJson,
   expectRefusal,
   findDuplicates,
-  type Run,
   casesThatOrder,
   casesThatRead,
-  itemsIf,
+  testEach,
+  testWith,
 } from '../table.ts'
-import {
-  arrayOf,
-  boolean,
-  integer,
-  isObject,
-  mapOf,
-  nullable,
-  object,
-  oneOf,
-  type Shape,
-  text,
-} from '../shape.ts'
+import { arrayOf, boolean, integer, mapOf, nullable, object, oneOf, type Shape, text } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
 const packageShape = object({
@@ -52,17 +45,14 @@ const sortedIds = (all: readonly ListedPackage[]): number[] => all.map(({ id }) 
 /** Returns a function that expects exactly these packages in the response. */
 const expectPackages =
   (expected: readonly ListedPackage[]) =>
-  (answer: Answer): string[] => {
-    const statusFindings = expectStatus(answer, 200)
-    if (statusFindings.length > 0) return statusFindings
-    const [actualIds, expectedIds] = [
-      sortedIds(parsePackages(answer)).join(', '),
-      sortedIds(expected).join(', '),
-    ]
-    return itemsIf(
-      actualIds !== expectedIds,
-      `${answer.label}: expected the packages [${expectedIds}], got [${actualIds}]`,
-    )
+  (answer: Answer): Findings => {
+    const [actualIds, expectedIds] = [parsePackages(answer), expected].map((all) => sortedIds(all).join(', '))
+    return answer.status !== 200
+      ? expectStatus(answer, 200)
+      : [
+          actualIds !== expectedIds &&
+            `${answer.label}: expected the packages [${expectedIds}], got [${actualIds}]`,
+        ]
   }
 
 /** Returns a package that the first user sees and the second user does not, preferably an ACTIVE one. */
@@ -98,22 +88,18 @@ export const packageCases: readonly Case[] = [
   ...casesThatRead('Package', {
     'packages.unique-ids': [
       'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
-      async (context) =>
-        findDuplicates(sortedIds(await readPackages(context))).map(
-          (id) => `the id ${String(id)} is listed more than once`,
-        ),
+      testWith(readPackages)((packages) => expectUniqueIds(sortedIds(packages))),
     ],
   }),
   ...casesThatRead('GET /v1/packages', {
     'packages.filter-status': [
       statusFilterRule,
-      async (context) => {
-        const packages = await readPackages(context)
-        return ['active', 'inactive', 'disabled'].map((status) => ({
+      testWith(readPackages)((packages) =>
+        ['active', 'inactive', 'disabled'].map((status) => ({
           get: `/v1/packages?status=${status}`,
           expect: expectPackages(packages.filter((each) => each.status.toLowerCase() === status)),
-        }))
-      },
+        })),
+      ),
     ],
     'packages.filter-status-unsupported': [
       statusFilterRule,
@@ -126,22 +112,19 @@ export const packageCases: readonly Case[] = [
       'id | integer | No | Filter by package ID.',
       async (context) => {
         const [pack] = await readPackages(context)
-        const calls: ExpectedCall[] = [
-          { get: `/v1/packages?id=${await findUnusedPackageId(context)}`, expect: expectPackages([]) },
+        const status = pack?.status.toLowerCase()
+        const listOf = (query: string, ...packages: ListedPackage[]): ExpectedCall => ({
+          get: `/v1/packages?id=${query}`,
+          expect: expectPackages(packages),
+        })
+        return [
+          listOf(String(await findUnusedPackageId(context))),
           // 400 is documented for an unsupported status alone: for an id that is not a number, 200 with no
           // package or with all is allowed too.
           { get: '/v1/packages?id=first', expect: [200, 400] },
-        ]
-        if (pack === undefined) return calls
-        // The values of the filter that select the package, and that do not.
-        const [activeOrInactive, otherStatus] =
-          pack.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
-        const matchingStatus = pack.status === 'DISABLED' ? 'disabled' : activeOrInactive
-        return [
-          ...calls,
-          { get: `/v1/packages?id=${pack.id}`, expect: expectPackages([pack]) },
-          { get: `/v1/packages?id=${pack.id}&status=${matchingStatus}`, expect: expectPackages([pack]) },
-          { get: `/v1/packages?id=${pack.id}&status=${otherStatus}`, expect: expectPackages([]) },
+          pack && listOf(`${pack.id}`, pack),
+          pack && listOf(`${pack.id}&status=${status}`, pack),
+          pack && listOf(`${pack.id}&status=${status === 'active' ? 'inactive' : 'active'}`),
         ]
       },
     ],
@@ -219,36 +202,37 @@ const schemaShape = object({
   }),
 })
 
-/** Returns the packages whose schemas can be read, with the schemas. */
-async function readSchemas(context: CaseContext): Promise<[pack: ListedPackage, data: unknown][]> {
-  const schemas: [ListedPackage, unknown][] = []
+interface PackageSchema {
+  pack: ListedPackage
+  data: unknown
+  /** The entries of additional_information. */
+  information: Fields[]
+}
+
+/** Returns the schemas that can be read. */
+async function readSchemas(context: CaseContext): Promise<PackageSchema[]> {
+  const schemas: PackageSchema[] = []
   for (const pack of (await readPackages(context)).slice(0, maxSchemas)) {
     const { status, data } = await readSchema(context, pack.id)
-    if (status === 200) schemas.push([pack, data])
+    if (status === 200) schemas.push({ pack, data, information: informationIn(data) })
   }
   requireTestable(schemas.length > 0, 'no schema could be read')
   return schemas
 }
 
-/** Returns the entries of additional_information in a schema. */
-const informationIn = (data: unknown): unknown[] =>
-  toEntries(readValue(data, 'fields', 'additional_information'))
-
-/** Returns a test that returns findings about each schema. */
-const testEachSchema =
-  (findFaults: (data: unknown, pack: ListedPackage) => string[]): Run =>
-  async (context) =>
-    (await readSchemas(context)).flatMap(([pack, data]) =>
-      findFaults(data, pack).map((finding) => `schema ${pack.id} ${finding}`),
-    )
+const testEachSchema = testEach(readSchemas, ({ pack }) => `schema ${pack.id} `)
 
 /** Returns a schema with its entries sorted, so that two schemas can be compared. */
 function withSortedEntries(data: unknown): unknown {
-  const sortedEntries = informationIn(data)
-    .map((entry) => toSortedJson(entry) ?? '')
-    .sort()
-  const { fields, ...otherFields } = isObject(data) ? data : { fields: undefined }
-  return { ...otherFields, recipient: readValue(fields, 'recipient'), additional_information: sortedEntries }
+  const { fields, ...otherFields } = fieldsOf(data)
+  const { recipient: recipientFields, additional_information: entries } = fieldsOf(fields)
+  return {
+    ...otherFields,
+    recipient: recipientFields,
+    additional_information: toEntries(entries)
+      .map((entry) => toSortedJson(entry) ?? '')
+      .sort(),
+  }
 }
 
 const entryPerCheckRule =
@@ -260,10 +244,7 @@ export const schemaCases: readonly Case[] = [
     'schema.readable': [
       'Response 200: data = Package schema.',
       async (context) => {
-        const activePackages = (await readPackages(context))
-          .filter(({ status }) => status === 'ACTIVE')
-          .slice(0, maxSchemas)
-        requireTestable(activePackages.length > 0, 'this user sees no ACTIVE package here')
+        const activePackages = (await requirePackages(context, 'ACTIVE')).slice(0, maxSchemas)
         const findings: string[] = []
         for (const { id } of activePackages) {
           const answer = await readSchema(context, id)
@@ -277,15 +258,16 @@ export const schemaCases: readonly Case[] = [
   ...casesThatRead('Package schema', {
     'schema.shape': [
       'fields.recipient | object | Keys first_name, last_name, email, phone; each is `{type: string, required: boolean}`. Phone uses E.164.',
-      async (context) =>
-        (await readSchemas(context)).flatMap(([{ id }, data]) => schemaShape(data, `schema ${id}`)),
+      testWith(readSchemas)((schemas) =>
+        schemas.flatMap(({ pack, data }) => schemaShape(data, `schema ${pack.id}`)),
+      ),
     ],
   }),
   ...casesThatRead('Limits', {
     'schema.codes': [
       'Additional information codes | Each code at most once per request | POST /v1/requests',
-      testEachSchema((data) =>
-        findDuplicates(informationIn(data).map((entry) => readValue(entry, 'code'))).map(
+      testEachSchema(({ information }) =>
+        findDuplicates(information.map(({ code }) => code)).map(
           (code) => `has the code ${String(code)} more than once`,
         ),
       ),
@@ -294,18 +276,17 @@ export const schemaCases: readonly Case[] = [
   ...casesThatRead('Package schema', {
     'schema.needing-none-omitted': [
       entryPerCheckRule,
-      testEachSchema((data) =>
-        informationIn(data)
-          .filter((entry) => toSortedJson(readValue(entry, 'fields')) === '{}')
-          .map((entry) => `has ${String(readValue(entry, 'code'))}, which needs nothing`),
+      testEachSchema(({ information }) =>
+        information
+          .filter(({ fields }) => toSortedJson(fields) === '{}')
+          .map(({ code }) => `has ${String(code)}, which needs nothing`),
       ),
     ],
     'schema.no-more-than-checks': [
       entryPerCheckRule,
-      testEachSchema((data, pack) => {
-        const checkCount = pack.checks.length + (pack.hasSurvey ? 1 : 0)
-        const count = informationIn(data).length
-        return itemsIf(count > checkCount, `has ${count} entries, its package has ${checkCount} checks`)
+      testEachSchema(({ pack: { checks, hasSurvey }, information: { length } }) => {
+        const checkCount = checks.length + (hasSurvey ? 1 : 0)
+        return [length > checkCount && `has ${length} entries, its package has ${checkCount} checks`]
       }),
     ],
   }),
@@ -313,10 +294,12 @@ export const schemaCases: readonly Case[] = [
     'schema.recipient-required': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       async (context) =>
-        (await readSchemas(context)).flatMap(([{ id }, data]) =>
+        (await readSchemas(context)).flatMap(({ pack, data }) =>
           Object.entries(readValue(data, 'fields', 'recipient') ?? {})
             .filter(([, definition]) => readValue(definition, 'required') === false)
-            .map(([name]) => advise(`schema ${id} does not require ${name}, though every request needs it`)),
+            .map(([name]) =>
+              advise(`schema ${pack.id} does not require ${name}, though every request needs it`),
+            ),
         ),
     ],
   }),
@@ -324,8 +307,8 @@ export const schemaCases: readonly Case[] = [
     'schema.stable': [
       'the schema of an existing package id stays stable.',
       async (context) =>
-        (await readSchemas(context)).slice(0, 3).map(([{ id }, data]) => ({
-          get: `/v1/packages/${id}/schema`,
+        (await readSchemas(context)).slice(0, 3).map(({ pack, data }) => ({
+          get: `/v1/packages/${pack.id}/schema`,
           note: 'read again',
           expect: (answer) =>
             expectSame(answer.label, withSortedEntries(answer.data), withSortedEntries(data)),

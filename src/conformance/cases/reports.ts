@@ -1,17 +1,17 @@
-import { type Answer, toEntries, readValue } from '../answer.ts'
+import { type Fields, toItems } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
-import { requireForeignUser, unknownEmail, unknownId } from '../order.ts'
+import { requireForeignUser, unknownEmail, unknownId, unknownKey } from '../order.ts'
 import {
   type ExpectedCall,
   type Expectations,
   expectPdf,
   expectStatus,
   collectFindings,
-  type Run,
   casesThatControl,
   casesThatOrder,
   casesThatRead,
-  itemsIf,
+  testEach,
+  testWith,
 } from '../table.ts'
 import { readChecks, requireCompletedRequest, requireFollowedRequest } from '../journey.ts'
 import type { CaseContext } from '../case-context.ts'
@@ -27,46 +27,44 @@ interface ReportUrl {
 /** Returns the signed report URLs in a request's data. */
 export function findReportUrls(data: unknown): ReportUrl[] {
   return readChecks(data).flatMap((check) => {
-    const id = String(readValue(check, 'id'))
-    const checkUrl = readValue(check, 'report_pdf_url')
-    const reports: ReportUrl[] =
-      typeof checkUrl === 'string' ? [{ kind: 'background', url: checkUrl, path: `/v1/reports/${id}` }] : []
-    for (const referee of toEntries(readValue(check, 'references'))) {
-      const url = readValue(referee, 'report_pdf_url')
-      const path = `/v1/reports/${id}/referees/${String(readValue(referee, 'referee_id'))}`
-      if (typeof url === 'string') reports.push({ kind: 'referee', url, path })
+    const path = `/v1/reports/${String(check.id)}`
+    const reports: ReportUrl[] = []
+    if (typeof check.report_pdf_url === 'string')
+      reports.push({ kind: 'background', url: check.report_pdf_url, path })
+    for (const { referee_id, report_pdf_url: url } of toItems(check.references)) {
+      if (typeof url === 'string')
+        reports.push({ kind: 'referee', url, path: `${path}/referees/${String(referee_id)}` })
     }
     return reports
   })
 }
 
+interface RequestWithReports {
+  path: string
+  checks: Fields[]
+  /** The reports of the request; there is at least one. */
+  reports: [ReportUrl, ...ReportUrl[]]
+}
+
 /** Reads the completed request again and returns its reports. */
-async function readRequestWithReports(
-  context: CaseContext,
-): Promise<{ answer: Answer; reports: ReportUrl[] }> {
-  const { order } = await requireCompletedRequest(context)
-  const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
-  const reports = findReportUrls(answer.data)
-  requireTestable(reports.length > 0, 'no report URL was seen')
-  return { answer, reports }
-}
-
-/** Returns the signed URLs of two reads of the completed request. */
-export async function readUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
+async function readRequestWithReports(context: CaseContext): Promise<RequestWithReports> {
   const path = `/v1/requests/${(await requireCompletedRequest(context)).order.requestId}`
-  const firstReports = findReportUrls((await context.probe.get(path)).data)
-  // Tokens may differ only by their time in seconds, so the second read is a second later.
-  await context.deploymentClock.pause(1100)
-  return [firstReports, findReportUrls((await context.probe.get(path)).data)]
+  const { data } = await context.probe.get(path)
+  const [firstReport, ...otherReports] = findReportUrls(data)
+  requireTestable(firstReport !== undefined, 'no report URL was seen')
+  return { path, checks: readChecks(data), reports: [firstReport, ...otherReports] }
 }
 
-async function requireUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
-  const reads = await readUrlsTwice(context)
-  requireTestable(
-    reads.every((reports) => reports.length > 0),
-    'no report URL was seen',
-  )
-  return reads
+/**
+ * Returns the reports of the completed request by two reads. Tokens may differ only by their time in seconds, so the
+ * second read is a second later.
+ */
+export async function readReportsTwice(
+  context: CaseContext,
+): Promise<[RequestWithReports['reports'], RequestWithReports['reports']]> {
+  const { reports } = await readRequestWithReports(context)
+  await context.deploymentClock.pause(1100)
+  return [reports, (await readRequestWithReports(context)).reports]
 }
 
 async function readReportOfEachKind(context: CaseContext): Promise<ReportUrl[]> {
@@ -76,10 +74,7 @@ async function readReportOfEachKind(context: CaseContext): Promise<ReportUrl[]> 
 }
 
 /** Returns a test that reads the completed request again, and makes the calls for one report of each kind. */
-const testReportOfEachKind =
-  (makeCalls: (report: ReportUrl, context: CaseContext) => ExpectedCall[]): Run =>
-  async (context) =>
-    (await readReportOfEachKind(context)).flatMap((report) => makeCalls(report, context))
+const testReportOfEachKind = testEach(readReportOfEachKind)
 
 /**
  * Returns the call of a signed URL without headers; a PDF is expected by default. Throws a NotTestableError if the URL
@@ -122,23 +117,16 @@ function createInvalidTokens(token: string): [token: string, note: string][] {
 
 /** Returns calls of reports that only a check of the other type would have; each must be answered with 404. */
 async function createWrongKindCalls(context: CaseContext): Promise<Expectations> {
-  const { answer, reports } = await readRequestWithReports(context)
-  const reference = readChecks(answer.data).find((check) => readValue(check, 'type') === 'reference')
-  const path = `/v1/reports/${String(readValue(reference, 'id'))}`
-  const backgroundReport = reports.find(({ kind }) => kind === 'background')
+  const { checks, reports } = await readRequestWithReports(context)
+  const reference = checks.find(({ type }) => type === 'reference')
+  const path = `/v1/reports/${String(reference?.id)}`
+  const background = reports.find(({ kind }) => kind === 'background')
   const ofReference = 'of a reference check, which has no report of its own'
   const ofBackground = 'of a background check, which has no referees'
   return [
-    ...itemsIf<ExpectedCall>(
-      reference !== undefined,
-      { get: path, note: ofReference, expect: 404 },
-      { get: `${path}/referees/no-such-referee`, expect: 404 },
-    ),
-    ...itemsIf<ExpectedCall>(backgroundReport !== undefined, {
-      get: `${backgroundReport?.path}/referees/1`,
-      note: ofBackground,
-      expect: 404,
-    }),
+    reference && { get: path, note: ofReference, expect: 404 },
+    reference && { get: `${path}/referees/no-such-referee`, expect: 404 },
+    background && { get: `${background.path}/referees/1`, note: ofBackground, expect: 404 },
   ]
 }
 
@@ -172,16 +160,16 @@ export const reportCases: readonly Case[] = [
   ...casesThatOrder('Authentication', {
     'reports.url': [
       'Signed report token: report URLs in request reads carry `?t=<signed_token>`.',
-      async (context) =>
-        (await readRequestWithReports(context)).reports.flatMap(({ url, path }) => {
+      testWith(readRequestWithReports)(({ reports }) =>
+        reports.flatMap(({ url, path }) => {
           if (!URL.canParse(url)) return [`report_pdf_url ${url} is not an absolute URL`]
           const { pathname } = new URL(url)
-          const pathFindings = itemsIf(
-            !pathname.endsWith(path),
-            `report_pdf_url of ${path} leads to ${pathname}`,
-          )
-          return pathFindings.concat(itemsIf(readToken(url) === '', `report_pdf_url of ${path} has no t`))
+          return [
+            !pathname.endsWith(path) && `report_pdf_url of ${path} leads to ${pathname}`,
+            readToken(url) === '' && `report_pdf_url of ${path} has no t`,
+          ]
         }),
+      ),
     ],
   }),
   ...casesThatOrder('GET /v1/reports/{check_id}', {
@@ -209,27 +197,24 @@ export const reportCases: readonly Case[] = [
   ...casesThatOrder('GET /v1/reports/{check_id}/referees/{referee_id}', {
     'reports.token-of-another': [
       'The token `t` is specific to the referee report it was issued for.',
-      async (context) => {
-        const { reports } = await readRequestWithReports(context)
+      testWith(readRequestWithReports)(({ reports }) => {
         requireTestable(reports.length > 1, 'the request has one report only')
         return reports.map(({ path }, index) => {
           const otherToken = readToken(reports[(index + 1) % reports.length]?.url)
           return expectTokenRefused(path, otherToken, 'with the token of another report')
         })
-      },
+      }),
     ],
   }),
   ...casesThatOrder('Endpoints', {
     'reports.token-elsewhere': [
       'Every endpoint below requires the two authentication headers unless stated.',
-      async (context) => {
-        const { answer, reports } = await readRequestWithReports(context)
-        const requestPath = `/v1/requests/${String(readValue(answer.data, 'request_id'))}`
-        const token = readToken(reports[0]?.url)
+      testWith(readRequestWithReports)(({ path: requestPath, reports }) => {
+        const token = readToken(reports[0].url)
         return [requestPath, '/v1/users', '/v1/packages'].map((path) =>
           expectTokenRefused(path, token, 'without headers'),
         )
-      },
+      }),
     ],
   }),
   ...casesThatRead('GET /v1/reports/{check_id}', {
@@ -244,11 +229,10 @@ export const reportCases: readonly Case[] = [
   ...casesThatOrder('GET /v1/reports/{check_id}', {
     'reports.not-yet': [
       errorsRule,
-      async (context) => {
-        const { earlyReports } = await requireFollowedRequest(context)
+      testWith(requireFollowedRequest)(({ earlyReports }) => {
         requireTestable(earlyReports.length > 0, 'no check was seen that has an id and no report')
         return earlyReports.flatMap((answer) => expectStatus(answer, 404))
-      },
+      }),
     ],
     'reports.kinds': [
       'check_id | path | string (UUID) | Yes | `checks[].id` of the request.',
@@ -272,32 +256,31 @@ export const reportTokenCases: readonly Case[] = [
   ...casesThatOrder('Authentication', {
     'reports.token-lasts': [
       'The token is valid for 1 hour.',
-      async (context) => {
-        const [report] = (await requireUrlsTwice(context))[0]
-        requireTestable(report !== undefined, 'no report URL was seen')
-        const notes = ['after another read', 'a second time', 'a third time']
-        return notes.map((note) => createTokenCall(context, report, note))
-      },
+      testWith(readReportsTwice)(([[report]], context) =>
+        ['after another read', 'a second time', 'a third time'].map((note) =>
+          createTokenCall(context, report, note),
+        ),
+      ),
     ],
   }),
   ...casesThatOrder('GET /v1/reports/{check_id}', {
     'reports.every-report': [
       pdfRule,
-      async (context) =>
-        (await requireUrlsTwice(context))[1].map((each) => createTokenCall(context, each, 'without headers')),
+      testWith(readReportsTwice)(([, reports], context) =>
+        reports.map((each) => createTokenCall(context, each, 'without headers')),
+      ),
     ],
     'reports.refused-headers': [
       errorsRule,
-      async (context) => {
-        const get = (await requireUrlsTwice(context))[1][0]?.path ?? ''
+      testWith(readReportsTwice)(([, [{ path: get }]], context) => {
         const unknownUser = { apiKey: context.target.apiKey, userEmail: unknownEmail }
-        const unknownCaller = { ...unknownUser, apiKey: 'x'.repeat(32) }
+        const unknownCaller = { ...unknownUser, apiKey: unknownKey }
         return [
           { get, identity: unknownUser, note: 'as an unknown user', expect: 403 },
           { get, identity: unknownCaller, note: 'with an unknown key', expect: 401 },
           { get, identity: {}, note: 'without headers or token', expect: 401 },
         ]
-      },
+      }),
     ],
   }),
 ]

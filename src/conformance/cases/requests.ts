@@ -1,9 +1,19 @@
 import { advise, type Case, requireTestable } from '../case.ts'
-import { toEntries, readValue, formatValue } from '../answer.ts'
+import { type Fields, fieldsOf, toItems, readValue, formatValue } from '../answer.ts'
 import { unknownId } from '../order.ts'
 import { isAbout, statusOf } from '../events.ts'
-import { expectSame, expectStatus, type Run, casesThatOrder, casesThatRead, itemsIf } from '../table.ts'
 import {
+  type Findings,
+  expectSame,
+  expectStatus,
+  type Run,
+  casesThatOrder,
+  casesThatRead,
+  testEach,
+  testWith,
+} from '../table.ts'
+import {
+  type Journey,
   readChecks,
   requireCompletedRequest,
   requireFollowedRequest,
@@ -14,7 +24,7 @@ import {
 } from '../journey.ts'
 import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
-import { readUrlsTwice } from './reports.ts'
+import { readReportsTwice } from './reports.ts'
 
 /**
  * The API document declares a referee's id as a string in the table of referees, but as "integer or string" in
@@ -61,70 +71,51 @@ async function readAll(context: CaseContext): Promise<unknown[]> {
   return (await followAll(context)).flatMap(({ reads }) => reads.map(({ data }) => data))
 }
 
-/** Returns a test that returns findings about each check in all reads. */
-const testEachCheck =
-  (findFaults: (check: unknown, type: string) => string[]): Run =>
-  async (context) =>
-    (await readAll(context))
-      .flatMap(readChecks)
-      .flatMap((each) => findFaults(each, String(readValue(each, 'type'))))
+const readAllChecks = async (context: CaseContext): Promise<Fields[]> =>
+  (await readAll(context)).flatMap(readChecks)
+
+const testEachCheck = testEach(readAllChecks)
 
 /** Compares the checks of a completed request with the checks of its package. */
-async function compareWithPackage(context: CaseContext): Promise<string[]> {
-  const { order, reads } = await requireCompletedRequest(context)
-  const { pack } = order
+function compareWithPackage({ order: { pack }, reads }: Journey): Findings {
   const checks = readChecks(reads.at(-1)?.data)
-  const backgrounds = checks.filter((each) => readValue(each, 'type') === 'background')
+  const backgrounds = checks.filter(({ type }) => type === 'background')
   const sortedText = (values: unknown[]): string =>
     values
       .map((each) => JSON.stringify(each))
       .sort()
       .join(', ')
-  const actual = sortedText(
-    backgrounds.map((each) => [readValue(each, 'check_name'), readValue(each, 'partner_name')]),
-  )
+  const actual = sortedText(backgrounds.map((each) => [each.check_name, each.partner_name]))
   const expected = sortedText(pack.checks)
   const label = `number of background checks of package ${pack.id}`
   const hasReference = checks.length > backgrounds.length
   return [
     ...expectSame(label, backgrounds.length, pack.checks.length),
-    ...itemsIf(
-      actual !== expected,
+    actual !== expected &&
       advise(`checks of the request are named ${actual}, those of its package ${expected}`),
-    ),
-    ...itemsIf(
-      hasReference !== pack.hasSurvey,
+    hasReference !== pack.hasSurvey &&
       `package ${pack.id} and its request do not agree about a reference check`,
-    ),
   ]
 }
 
 /** Returns findings if a check that has started has no id, or if an id changes. */
-async function testCheckIds(context: CaseContext): Promise<string[]> {
-  const findings: string[] = []
-  for (const { reads } of await followAll(context)) {
-    const seenIds = new Set<unknown>()
-    // A request that ends in ERROR creates no checks ("no checks were created"), even if it was IN_PROGRESS.
-    const createsChecks = reads.at(-1)?.status !== 'ERROR'
-    for (const { data, status } of reads) {
-      const checks = readChecks(data)
-      const ids = checks.map((each) => readValue(each, 'id'))
-      for (const [index, id] of ids.entries()) {
-        const checkStatus = String(readValue(checks[index], 'status'))
-        if (createsChecks && (checkStatus === 'IN_PROGRESS' || checkStatus === 'COMPLETED') && id === null) {
-          findings.push(`a check ${checkStatus} of a request ${status}: expected an id, got null`)
-        }
-        if (typeof id === 'string') seenIds.add(id)
-      }
-      const presentIds = ids.filter((id) => typeof id === 'string')
-      if (new Set(presentIds).size < presentIds.length)
-        findings.push(`two checks of a request ${status} have one id`)
-      if (createsChecks && [...seenIds].some((id) => !ids.includes(id))) {
-        findings.push(`a check of a request ${status}: its id changed`)
-      }
-    }
-  }
-  return findings
+function testCheckIds({ reads }: Journey): Findings {
+  const seenIds = new Set<unknown>()
+  // A request that ends in ERROR creates no checks ("no checks were created"), even if it was IN_PROGRESS.
+  const createsChecks = reads.at(-1)?.status !== 'ERROR'
+  return reads.flatMap(({ data, status }) => {
+    const checks = readChecks(data)
+    const ids = checks.map(({ id }) => id).filter((id) => typeof id === 'string')
+    for (const id of ids) seenIds.add(id)
+    return [
+      ...checks
+        .filter((each) => ['IN_PROGRESS', 'COMPLETED'].includes(String(each.status)))
+        .filter(({ id }) => createsChecks && id === null)
+        .map((each) => `a check ${String(each.status)} of a request ${status}: expected an id, got null`),
+      new Set(ids).size < ids.length && `two checks of a request ${status} have one id`,
+      createsChecks && seenIds.size > new Set(ids).size && `a check of a request ${status}: its id changed`,
+    ]
+  })
 }
 
 export const requestCases: readonly Case[] = [
@@ -162,7 +153,7 @@ export const requestCases: readonly Case[] = [
         )
         const differenceSeconds = Math.round(Math.abs(Date.parse(createdAt) - acceptedAt) / 1000)
         const advice = `created_at is ${differenceSeconds} s away from the Date of the answer that accepted it`
-        return itemsIf(differenceSeconds > 120, advise(advice))
+        return [differenceSeconds > 120 && advise(advice)]
       },
     ],
   }),
@@ -175,80 +166,66 @@ export const requestCases: readonly Case[] = [
   ...casesThatOrder('GET /v1/requests/{request_id}', {
     'requests.unchanging': [
       'Read-only and idempotent.',
-      async (context) => {
-        const [initialValues, ...laterValues] = (await requireFollowedRequest(context)).reads.map(
-          ({ data }) =>
-            ['request_id', 'package_id', 'created_at', 'requester', 'recipient'].map((name) =>
-              readValue(data, name),
-            ),
-        )
+      testWith(requireFollowedRequest)(({ reads }) => {
+        const [initialValues, ...laterValues] = reads
+          .map(({ data }) => fieldsOf(data))
+          .map((each) => [each.request_id, each.package_id, each.created_at, each.requester, each.recipient])
         return laterValues.flatMap((data) => expectSame('what a request keeps for good', data, initialValues))
-      },
+      }),
     ],
   }),
   ...casesThatOrder('What the service does', {
     'requests.checks-of-package': [
       'A package defines which reference and/or background checks a request includes.',
-      compareWithPackage,
+      testWith(requireCompletedRequest)(compareWithPackage),
     ],
   }),
   ...casesThatOrder('Check (element of checks)', {
     'requests.check-ids': [
       'id | string (UUID) or null | null until the check has been created.',
-      testCheckIds,
+      testEach(followAll)(testCheckIds),
     ],
     'requests.references-of-reference-checks': [
       'references | array | Reference checks only. Empty array when no referees are nominated.',
-      testEachCheck((each, type) => {
-        const references = readValue(each, 'references')
+      testEachCheck(({ type, references }) => {
         // For other checks, null is accepted like an absent field; whether the field may be present is advice of the
         // shape test.
         const isValid = type === 'reference' ? Array.isArray(references) : (references ?? null) === null
-        return itemsIf(!isValid, `a ${type} check has ${formatValue(references)} as references`)
+        return [!isValid && `a ${String(type)} check has ${formatValue(references)} as references`]
       }),
     ],
     'requests.background-fields': [
       'check_name | string or null | Background checks only. Display name.',
-      testEachCheck((each, type) => {
-        const isBackground = type === 'background'
+      testEachCheck((check) => {
+        const isBackground = check.type === 'background'
         return ['partner_name', 'check_name', 'report_pdf_url']
-          .filter((name) =>
-            isBackground ? readValue(each, name) === undefined : (readValue(each, name) ?? null) !== null,
-          )
-          .map((name) => `a ${type} check ${isBackground ? 'lacks' : 'has'} ${name}`)
+          .filter((name) => (isBackground ? check[name] === undefined : (check[name] ?? null) !== null))
+          .map((name) => `a ${String(check.type)} check ${isBackground ? 'lacks' : 'has'} ${name}`)
       }),
     ],
   }),
   ...casesThatOrder('GET /v1/requests/{request_id}', {
     'requests.fresh-urls': [
       'Each read produces fresh signed report URLs.',
-      async (context) => {
-        const [firstReports, secondReports] = await readUrlsTwice(context)
-        requireTestable(firstReports.length > 0, 'no report URL was seen')
-        const unchangedReports = firstReports.filter(({ url }) =>
-          secondReports.some((each) => each.url === url),
-        )
-        return itemsIf(
-          unchangedReports.length > 0,
-          `${unchangedReports.length} of ${firstReports.length} report URLs are the same in two reads`,
-        )
-      },
+      testWith(readReportsTwice)(([first, second]) => {
+        const unchangedUrls = first.filter(({ url }) => second.some((each) => each.url === url))
+        return [
+          unchangedUrls.length > 0 &&
+            `${unchangedUrls.length} of ${first.length} report URLs are the same in two reads`,
+        ]
+      }),
     ],
   }),
 ]
 
-const readCheckStatuses = (data: unknown): string[] =>
-  readChecks(data).map((each) => String(readValue(each, 'status')))
+const readCheckStatuses = (data: unknown): string[] => readChecks(data).map(({ status }) => String(status))
 
 /** Returns a test that returns findings for reads with this status whose checks contradict the status. */
-const testStatus =
-  (status: string, matches: (checks: string[], read: RequestRead) => boolean): Run =>
-  async (context) =>
-    (await findReads(context, status))
-      .filter((read) => !matches(readCheckStatuses(read.data), read))
-      .map(
-        ({ data }) => `a request is ${status} while its checks are [${readCheckStatuses(data).join(', ')}]`,
-      )
+const testStatus = (status: string, matches: (checks: string[], read: RequestRead) => boolean): Run =>
+  testEach((context) => findReads(context, status))((read) => {
+    const checks = readCheckStatuses(read.data)
+    return [!matches(checks, read) && `a request is ${status} while its checks are [${checks.join(', ')}]`]
+  })
 
 const areAllFinished = (checks: string[]): boolean => checks.every((status) => terminalStatuses.has(status))
 const hasCompleted = (checks: string[]): boolean => checks.includes('COMPLETED')
@@ -277,32 +254,30 @@ export const statusCases: readonly Case[] = [
     ],
     'statuses.error': [
       'ERROR | Terminal. The request could not be processed and no checks were created.',
-      testStatus('ERROR', (_, { data }) => readChecks(data).every((each) => readValue(each, 'id') === null)),
+      testStatus('ERROR', (_, { data }) => readChecks(data).every(({ id }) => id === null)),
     ],
     'statuses.transitions': [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
-      async (context) =>
-        (await followAll(context)).flatMap(({ reads }) =>
-          reads.flatMap(({ status }, index) => {
-            const previousStatus = reads[index - 1]?.status
-            const isBackToReceived =
-              status === 'RECEIVED' && previousStatus !== undefined && previousStatus !== 'RECEIVED'
-            const isBackFromPartial = previousStatus === 'PARTIAL' && status === 'IN_PROGRESS'
-            const finding = `a request went from ${previousStatus} back to ${status}`
-            return [...itemsIf(isBackToReceived, finding), ...itemsIf(isBackFromPartial, advise(finding))]
-          }),
-        ),
+      testEach(followAll)(({ reads }) =>
+        reads.flatMap(({ status }, index) => {
+          const previousStatus = reads[index - 1]?.status ?? status
+          const finding = `a request went from ${previousStatus} back to ${status}`
+          return [
+            status === 'RECEIVED' && previousStatus !== 'RECEIVED' && finding,
+            status === 'IN_PROGRESS' && previousStatus === 'PARTIAL' && advise(finding),
+          ]
+        }),
+      ),
     ],
   }),
   ...casesThatOrder('Check (element of checks)', {
     'statuses.reports-of-the-finished': [
       'report_pdf_url | string or null | Background checks only. Signed URL; null until the report is available. Token valid 1 hour.',
       async (context) => {
-        const checks = (await readAll(context)).flatMap(readChecks)
-        const referees = checks.flatMap((each) => toEntries(readValue(each, 'references')))
-        return [...checks, ...referees]
-          .filter((each) => typeof readValue(each, 'report_pdf_url') === 'string')
-          .map((each) => String(readValue(each, 'status')))
+        const checks = await readAllChecks(context)
+        return [...checks, ...checks.flatMap(({ references }) => toItems(references))]
+          .filter((each) => typeof each.report_pdf_url === 'string')
+          .map(({ status }) => String(status))
           .filter((status) => ['RECEIVED', 'IN_PROGRESS'].includes(status))
           .map((status) => `there is a report_pdf_url while its status is ${status}`)
       },
@@ -329,17 +304,14 @@ export const terminalStatusCases: readonly Case[] = casesThatOrder('Request stat
         for (const { order, reads } of endedJourneys) {
           const lastStatus = reads.at(-1)?.status
           const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
-          const status = readValue(answer.data, 'status')
+          const { status } = answer.fields
           if (status !== lastStatus) findings.push(`a request went from ${lastStatus} to ${String(status)}`)
         }
       }
       for (const { order } of await followAll(context)) {
         const events = (context.receiver?.deliveries ?? []).filter((each) => isAbout(each, order.requestId))
-        const terminalEventStatuses = [
-          ...new Set(events.map(statusOf).filter((status) => terminalStatuses.has(status))),
-        ]
-        if (terminalEventStatuses.length > 1)
-          findings.push(`events of one request say ${terminalEventStatuses.join(' and ')}`)
+        const ends = new Set(events.map(statusOf).filter((status) => terminalStatuses.has(status)))
+        if (ends.size > 1) findings.push(`events of one request say ${[...ends].join(' and ')}`)
       }
       return findings
     },

@@ -1,8 +1,15 @@
-import { toEntries, readValue } from '../answer.ts'
+import { type Fields, isObject, toEntries, toItems } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import { listUsers } from '../order.ts'
-import { expectStatus, findDuplicates, type Run, casesThatControl, casesThatRead, itemsIf } from '../table.ts'
-import { arrayOf, isObject, object, type Shape, text, uuid } from '../shape.ts'
+import {
+  expectStatus,
+  expectUniqueIds,
+  testEach,
+  testWith,
+  casesThatControl,
+  casesThatRead,
+} from '../table.ts'
+import { arrayOf, object, type Shape, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
 const products = new Set(['reference', 'exit', 'bgc', 'pulse', 'integration'])
@@ -23,32 +30,25 @@ const hasPermissions = (user: unknown): boolean => isObject(user) && 'permission
 const userShape: Shape = (user, where) =>
   object({ ...commonUserFields, ...(hasPermissions(user) && { permissions: arrayOf(text) }) })(user, where)
 
-async function requireUsers(context: CaseContext): Promise<unknown[]> {
-  const answer = await listUsers(context)
-  const users = toEntries(readValue(answer.data, 'users'))
-  requireTestable(answer.status === 200 && users.length > 0, 'no user could be listed')
+async function requireUsers(context: CaseContext): Promise<Fields[]> {
+  const { status, fields } = await listUsers(context)
+  const users = toItems(fields.users)
+  requireTestable(status === 200 && users.length > 0, 'no user could be listed')
   return users
 }
 
-const emailOf = (user: unknown): string => String(readValue(user, 'email'))
+const emailOf = (user: Fields): string => String(user.email)
+const permissionsOf = (user: Fields): string[] => toEntries(user.permissions).map(String)
 
-/** Returns a test that returns findings about each user. */
-const testEachUser =
-  (findFaults: (user: unknown) => string[]): Run =>
-  async (context) =>
-    (await requireUsers(context)).flatMap((user) =>
-      findFaults(user).map((finding) => `${emailOf(user)} ${finding}`),
-    )
+async function requireUsersWithPermissions(context: CaseContext): Promise<Fields[]> {
+  const users = await requireUsers(context)
+  const isListed = users.some((user) => permissionsOf(user).length > 0)
+  requireTestable(isListed, 'no user is listed with permissions')
+  return users
+}
 
-/** Returns a test that returns findings about the permissions of each user. */
-const testEachPermissions =
-  (findFaults: (list: unknown[]) => string[]): Run =>
-  async (context) => {
-    const permissionsOf = (user: unknown): unknown[] => toEntries(readValue(user, 'permissions'))
-    const isListed = (await requireUsers(context)).some((user) => permissionsOf(user).length > 0)
-    requireTestable(isListed, 'no user is listed with permissions')
-    return testEachUser((user) => findFaults(permissionsOf(user)))(context)
-  }
+const testEachUser = testEach(requireUsers, (user) => `${emailOf(user)} `)
+const testEachPermissions = testEach(requireUsersWithPermissions, (user) => `${emailOf(user)} `)
 
 export const userCases: readonly Case[] = [
   ...casesThatRead('GET /v1/users', {
@@ -64,32 +64,36 @@ export const userCases: readonly Case[] = [
     'users.permissions-of-members': [
       'permissions | array of strings | Present only when role is member; omitted for other roles. Format `<product>.<level>`.',
       testEachUser((user) => {
-        const role = String(readValue(user, 'role'))
-        if (hasPermissions(user) === (role.toLowerCase() === 'member')) return []
-        return [hasPermissions(user) ? `is ${role} and has permissions` : 'is member and has no permissions']
+        const role = String(user.role)
+        const isMember = role.toLowerCase() === 'member'
+        return [
+          hasPermissions(user) && !isMember && `is ${role} and has permissions`,
+          isMember && !hasPermissions(user) && 'is member and has no permissions',
+        ]
       }),
     ],
     'users.permission-products': [
       'Permission products: reference (references), exit (exits), bgc (background checks), pulse (pulses), integration (integrations).',
-      testEachPermissions((list) =>
-        list
-          .filter((each) => !products.has(String(each).split('.')[0] ?? ''))
-          .map((each) => `has the permission ${String(each)}: no product of the document`),
+      testEachPermissions((user) =>
+        permissionsOf(user)
+          .filter((each) => !products.has(each.split('.')[0] ?? ''))
+          .map((each) => `has the permission ${each}: no product of the document`),
       ),
     ],
     'users.permission-levels': [
       'Level 1 (integration user) is never returned.',
-      testEachPermissions((list) =>
-        list
-          .filter((each) => !levels.has(String(each).split('.').slice(1).join('.')))
-          .map((each) => `has the permission ${String(each)}: no level of the document`),
+      testEachPermissions((user) =>
+        permissionsOf(user)
+          .filter((each) => !levels.has(each.split('.').slice(1).join('.')))
+          .map((each) => `has the permission ${each}: no level of the document`),
       ),
     ],
     'users.permissions-sorted': [
       'Permissions are returned in alphabetical order.',
-      testEachPermissions((list) => {
-        const isSorted = list.map(String).sort().join() === list.join()
-        return itemsIf(!isSorted, `has ${list.join(', ')}: not in alphabetical order`)
+      testEachPermissions((user) => {
+        const permissions = permissionsOf(user)
+        const isSorted = permissions.toSorted().join() === permissions.join()
+        return [!isSorted && `has ${permissions.join(', ')}: not in alphabetical order`]
       }),
     ],
   }),
@@ -103,9 +107,9 @@ export const userCases: readonly Case[] = [
           'teams that are no longer active are only known of a sandbox, with --control',
         )
         return testEachUser((user) =>
-          toEntries(readValue(user, 'teams'))
-            .filter((team) => inactiveTeams.includes(String(readValue(team, 'id'))))
-            .map((team) => `has the inactive team ${String(readValue(team, 'name'))}`),
+          toItems(user.teams)
+            .filter((team) => inactiveTeams.includes(String(team.id)))
+            .map((team) => `has the inactive team ${String(team.name)}`),
         )(context)
       },
     ],
@@ -122,7 +126,7 @@ export const userCases: readonly Case[] = [
         const emails = (await requireUsers(context)).map((user) => emailOf(user).toLowerCase())
         const note = 'as a user who is no longer active'
         return [
-          ...itemsIf(emails.includes(userEmail.toLowerCase()), `${userEmail} is listed`),
+          emails.includes(userEmail.toLowerCase()) && `${userEmail} is listed`,
           { get: '/v1/users', identity: { apiKey, userEmail }, note, expect: 403 },
         ]
       },
@@ -131,16 +135,11 @@ export const userCases: readonly Case[] = [
   ...casesThatRead('User', {
     'users.job-title': [
       'job_title | string | Empty string when not set.',
-      testEachUser((user) =>
-        itemsIf(typeof readValue(user, 'job_title') !== 'string', 'has no string as job_title'),
-      ),
+      testEachUser((user) => [typeof user.job_title !== 'string' && 'has no string as job_title']),
     ],
     'users.unique-ids': [
       'id | string (UUID) | Identifier.',
-      async (context) =>
-        findDuplicates((await requireUsers(context)).map((user) => readValue(user, 'id'))).map(
-          (id) => `the id ${String(id)} is listed more than once`,
-        ),
+      testWith(requireUsers)((users) => expectUniqueIds(users.map(({ id }) => id))),
     ],
   }),
   ...casesThatRead('GET /v1/users', {
@@ -150,12 +149,11 @@ export const userCases: readonly Case[] = [
         const allUsers = await requireUsers(context)
         const answer = await context.probe.get('/v1/users?page=2&limit=1&role=nobody&active=false')
         if (answer.status === 400) return []
-        const listedUsers = toEntries(readValue(answer.data, 'users'))
-        const isSame = listedUsers.map(emailOf).sort().join(', ') === allUsers.map(emailOf).sort().join(', ')
-        return itemsIf(
-          !isSame,
-          `${answer.label}: expected all ${allUsers.length} users, got ${listedUsers.length}`,
-        )
+        const listedUsers = toItems(answer.fields.users)
+        const isSame = listedUsers.map(emailOf).sort().join() === allUsers.map(emailOf).sort().join()
+        return [
+          !isSame && `${answer.label}: expected all ${allUsers.length} users, got ${listedUsers.length}`,
+        ]
       },
     ],
   }),

@@ -12,27 +12,26 @@ import {
   identifyUpdate,
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
-import { expectSame, type Run, casesThatControl, itemsIf } from '../table.ts'
+import { expectSame, type Findings, casesThatControl, testEach } from '../table.ts'
 import { readChecks, type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
 import { orderRichestPackage, createUsualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
-/** Returns a test that returns findings about each event that arrived. */
-const testEachEvent =
-  (findFaults: (delivery: Delivery) => string[]): Run =>
-  async (context) =>
-    (await collectEvents(context)).flatMap(findFaults)
+const testEachEvent = testEach(collectEvents)
 
-/** Returns a test that returns findings about each request that was followed, given all events. */
-const testEachJourney =
-  (findFaults: (journey: Journey, deliveries: readonly Delivery[]) => string[]): Run =>
-  async (context) => {
-    const deliveries = await collectEvents(context)
-    return (await followAll(context)).flatMap((each) => findFaults(each, deliveries))
-  }
+/** A request that was followed, and all events that arrived, of any request. */
+interface JourneyWithEvents {
+  journey: Journey
+  deliveries: readonly Delivery[]
+}
 
-const findMissingEvents = (journey: Journey, deliveries: readonly Delivery[]): string[] =>
+const testEachJourney = testEach(async (context): Promise<JourneyWithEvents[]> => {
+  const deliveries = await collectEvents(context)
+  return (await followAll(context)).map((journey) => ({ journey, deliveries }))
+})
+
+const findMissingEvents = ({ journey, deliveries }: JourneyWithEvents): string[] =>
   findStatusesWithoutEvent(journey, deliveries).map(
     (status) => `a request became ${status}, and no event was sent`,
   )
@@ -52,7 +51,7 @@ function isAheadOf(eventStatus: string, readStatus: string): boolean {
  * Returns findings for acknowledged events that were repeated exactly when a check changed and the request
  * did not. If events are also repeated at other times, the case is not testable: "duplicates are possible".
  */
-function findNeedlessEvents({ order, reads }: Journey, deliveries: readonly Delivery[]): string[] {
+function findNeedlessEvents({ journey: { order, reads }, deliveries }: JourneyWithEvents): string[] {
   const acknowledgedStatuses = new Set<string>()
   const findings: string[] = []
   for (const [index, { data, status, eventCountAfter }] of reads.entries()) {
@@ -73,21 +72,17 @@ function findNeedlessEvents({ order, reads }: Journey, deliveries: readonly Deli
   return findings
 }
 
-function formatCheckStatuses(data: unknown): string {
-  return JSON.stringify(readChecks(data).map((check) => readValue(check, 'status')))
-}
+const formatCheckStatuses = (data: unknown): string =>
+  JSON.stringify(readChecks(data).map(({ status }) => status))
 
 /** Returns findings for events whose status is ahead of the status in a later read. */
-function findEventsAhead({ order, reads }: Journey, deliveries: readonly Delivery[]): string[] {
-  return reads.flatMap(({ status, eventCountBefore }) => {
+function findEventsAhead({ journey: { order, reads }, deliveries }: JourneyWithEvents): Findings {
+  return reads.map(({ status, eventCountBefore }) => {
     const earlierEvents = deliveries
       .slice(0, eventCountBefore)
       .filter((each) => isAbout(each, order.requestId))
     const statusAhead = earlierEvents.map(statusOf).find((each) => isAheadOf(each, status))
-    return itemsIf(
-      statusAhead !== undefined,
-      `a request is ${status} after an event that said ${statusAhead}`,
-    )
+    return statusAhead !== undefined && `a request is ${status} after an event that said ${statusAhead}`
   })
 }
 
@@ -97,17 +92,17 @@ const bodyShape = {
   status: oneOf('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'ERROR', 'CANCELLED'),
 }
 
-function findBodyFaults(delivery: Delivery): string[] {
-  const body = delivery.json
-  const hasReason = readValue(body, 'error_reason') !== undefined
-  return object({ ...bodyShape, ...(hasReason && { error_reason: text }) })(body, 'body')
+function findBodyFaults({ json }: Delivery): string[] {
+  const hasReason = readValue(json, 'error_reason') !== undefined
+  return object({ ...bodyShape, ...(hasReason && { error_reason: text }) })(json, 'body')
 }
 
-function findReasonFaults(delivery: Delivery): string[] {
+function findReasonFaults(delivery: Delivery): Findings {
   const [status, reason] = [statusOf(delivery), readValue(delivery.json, 'error_reason')]
-  if (status === 'ERROR')
-    return itemsIf(typeof reason !== 'string', 'an event of status ERROR has no error_reason')
-  return itemsIf(reason !== undefined, `an event of status ${status} has an error_reason`)
+  return [
+    status === 'ERROR' && typeof reason !== 'string' && 'an event of status ERROR has no error_reason',
+    status !== 'ERROR' && reason !== undefined && `an event of status ${status} has an error_reason`,
+  ]
 }
 
 export const webhookCases: readonly Case[] = [
@@ -140,8 +135,9 @@ export const webhookCases: readonly Case[] = [
       'X-Service-Signature | Lowercase hex HMAC-SHA256 of the raw body, keyed with the webhook secret',
       testEachEvent(({ signature }) => {
         const isHex = /^[0-9a-f]{64}$/.test(signature ?? '')
-        const finding = `X-Service-Signature: expected 64 lowercase hex digits, got ${formatValue(signature)}`
-        return itemsIf(!isHex, finding)
+        return [
+          !isHex && `X-Service-Signature: expected 64 lowercase hex digits, got ${formatValue(signature)}`,
+        ]
       }),
     ],
     'webhook.signature': [
@@ -156,7 +152,7 @@ export const webhookCases: readonly Case[] = [
         return testEachEvent(({ body, signature }) => {
           const expected = createHmac('sha256', webhookSecret).update(body).digest('hex')
           const isCorrect = signature?.toLowerCase() === expected
-          return itemsIf(!isCorrect, 'a signature is not the HMAC-SHA256 of the bytes that arrived')
+          return [!isCorrect && 'a signature is not the HMAC-SHA256 of the bytes that arrived']
         })(context)
       },
     ],
@@ -202,12 +198,20 @@ const tooLateMs = 12 * secondMs
 const maxRetryWaitMs = ({ deploymentClock, watchMs }: CaseContext): number =>
   deploymentClock.isManual ? 7 * dayMs : watchMs
 
-/** The status updates of a request with the replies to the first attempt to deliver each update. */
-interface RepliedUpdates {
-  requestId: string
-  /** Statuses of the replies to the first attempts, by update. */
-  firstReplies: Map<string, number | null>
-}
+/** Status of the reply to the first attempt to deliver each update of a request. */
+type FirstReplies = ReadonlyMap<string, number | null>
+
+/** Returns the attempts to deliver each update. */
+const findAttempts = (context: CaseContext): Map<string, Delivery[]> =>
+  Map.groupBy(requireReceiver(context).deliveries, identifyUpdate)
+
+/** Returns the updates that were delivered more than once, with the attempts to deliver each. */
+const findRepeated = (context: CaseContext, firstReplies: FirstReplies): Map<string, Delivery[]> =>
+  new Map(
+    [...findAttempts(context)].filter(
+      ([update, attempts]) => firstReplies.has(update) && attempts.length > 1,
+    ),
+  )
 
 /**
  * Orders a request and replies to the first attempt of each of its updates with the next one of `replies`. A
@@ -218,7 +222,7 @@ async function orderAndReply(
   context: CaseContext,
   replies: readonly Reply[],
   { releaseMs = 0, maxUpdates = Infinity } = {},
-): Promise<RepliedUpdates> {
+): Promise<FirstReplies> {
   const receiver = requireReceiver(context)
   await requireFollowedRequest(context)
   const { requestId } = await orderRichestPackage(context, createUsualRecipient(context))
@@ -233,13 +237,8 @@ async function orderAndReply(
     return reply
   }
   const { deploymentClock, watchMs } = context
-  const stepMs = replies.includes('hold')
-    ? deploymentClock.isManual
-      ? 5 * secondMs
-      : secondMs / 2
-    : deploymentClock.isManual
-      ? minuteMs
-      : secondMs
+  const { isManual } = deploymentClock
+  const stepMs = replies.includes('hold') ? secondMs * (isManual ? 5 : 0.5) : secondMs * (isManual ? 60 : 1)
   // An event may have arrived at any time in the last step. So a delay that must be shorter than 10 seconds
   // is shortened by the step.
   const release = async (): Promise<void> => {
@@ -249,7 +248,7 @@ async function orderAndReply(
     isHolding = false
   }
   try {
-    for (let waitedMs = 0; waitedMs < (deploymentClock.isManual ? dayMs : watchMs); waitedMs += stepMs) {
+    for (let waitedMs = 0; waitedMs < (isManual ? dayMs : watchMs); waitedMs += stepMs) {
       if (updates.size >= maxUpdates || (await hasEnded(context, requestId))) break
       await deploymentClock.pause(stepMs)
       await release()
@@ -261,26 +260,20 @@ async function orderAndReply(
     await receiver.release(200)
   }
   requireTestable(updates.size > 0, 'no event came that could be answered')
-  const firstReplies = new Map<string, number | null>()
-  for (const each of findAttempts(context, requestId)) {
-    if (!firstReplies.has(identifyUpdate(each))) firstReplies.set(identifyUpdate(each), each.replyStatus)
-  }
-  return { requestId, firstReplies }
+  const firstAttempts = [...findAttempts(context)].flatMap(([update, [first]]) =>
+    first !== undefined && isAbout(first, requestId) ? [[update, first.replyStatus] as const] : [],
+  )
+  return new Map(firstAttempts)
 }
 
-const findAttempts = (context: CaseContext, requestId: string): Delivery[] =>
-  requireReceiver(context).deliveries.filter((each) => isAbout(each, requestId))
-
-const findRepeatedUpdates = (context: CaseContext, { requestId, firstReplies }: RepliedUpdates): string[] =>
-  [...firstReplies.keys()].filter(
-    (update) => findAttempts(context, requestId).filter((each) => identifyUpdate(each) === update).length > 1,
-  )
-
+/** Returns true if a request has ended, and an event has reported its end. */
 async function hasEnded(context: CaseContext, requestId: string): Promise<boolean> {
-  const { data } = await context.probe.get(`/v1/requests/${requestId}`)
-  const status = String(readValue(data, 'status'))
+  const { fields } = await context.probe.get(`/v1/requests/${requestId}`)
+  const status = String(fields.status)
+  const { deliveries } = requireReceiver(context)
   return (
-    terminalStatuses.has(status) && findAttempts(context, requestId).some((each) => statusOf(each) === status)
+    terminalStatuses.has(status) &&
+    deliveries.some((each) => isAbout(each, requestId) && statusOf(each) === status)
   )
 }
 
@@ -311,17 +304,14 @@ async function waitUntil(
  */
 function measureRetryDelay(context: CaseContext): Promise<number | undefined> {
   return context.once('retry delay', async () => {
-    const replied = await orderAndReply(context, [500], { maxUpdates: 1 })
+    const firstReplies = await orderAndReply(context, [500], { maxUpdates: 1 })
     const waitedMs = await waitUntil(
       context,
       maxRetryWaitMs(context),
-      () => findRepeatedUpdates(context, replied).length > 0,
+      () => findRepeated(context, firstReplies).size > 0,
     )
     if (waitedMs === undefined) return undefined
-    const [update] = findRepeatedUpdates(context, replied)
-    const [firstAttempt, secondAttempt] = findAttempts(context, replied.requestId).filter(
-      (each) => identifyUpdate(each) === update,
-    )
+    const [[firstAttempt, secondAttempt] = []] = findRepeated(context, firstReplies).values()
     return Math.max(secondMs, (secondAttempt?.at ?? 0) - (firstAttempt?.at ?? 0))
   })
 }
@@ -337,65 +327,52 @@ function adviseNoRetries({ deploymentClock, watchMs }: CaseContext): string[] {
 }
 
 /**
- * Returns advice unless the updates of `replied` are delivered again. It is only advice because "Failed
+ * Returns advice unless one of the replied updates is delivered again. It is only advice because "Failed
  * deliveries may be retried". `replyText`: the reply, for the advice. `retryMs`: the delay after which an event
  * that was answered with 500 was delivered again.
  */
 async function expectRetry(
   context: CaseContext,
-  replied: RepliedUpdates,
+  firstReplies: FirstReplies,
   replyText: string,
   retryMs: number,
-): Promise<string[]> {
+): Promise<Findings> {
   const maxWaitMs = context.deploymentClock.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
-  const waitedMs = await waitUntil(context, maxWaitMs, () => findRepeatedUpdates(context, replied).length > 0)
-  return waitedMs === undefined
-    ? [
-        advise(
-          `an event that was answered ${replyText} was never redelivered, though one answered with 500 was`,
-        ),
-      ]
-    : []
+  const waitedMs = await waitUntil(context, maxWaitMs, () => findRepeated(context, firstReplies).size > 0)
+  return [
+    waitedMs === undefined &&
+      advise(
+        `an event that was answered ${replyText} was never redelivered, though one answered with 500 was`,
+      ),
+  ]
 }
 
 /**
  * Returns a finding if acknowledged events are treated as failures. An acknowledged event may be repeated
- * ("duplicates are possible"). But if all events that got the replies of `replied` are repeated, and no event that was
- * answered at once with 204 is repeated, then the replies were not accepted as acknowledgements.
+ * ("duplicates are possible"). But if all events that got one of the replies are repeated, and no event that was
+ * answered at once with 204 is repeated, then the reply was not accepted as an acknowledgement.
  */
 async function expectNoRetry(
   context: CaseContext,
-  replied: RepliedUpdates,
+  firstReplies: FirstReplies,
   replyText: string,
-): Promise<string[]> {
-  const { deliveries } = requireReceiver(context)
+): Promise<Findings> {
   const retryMs = await measureRetryDelay(context)
   const waitMs = retryMs === undefined ? 10 * secondMs : 2 * retryMs + 2 * secondMs
   await waitUntil(context, context.deploymentClock.isManual ? dayMs : waitMs, () => false)
-  const counts = new Map<string, number>()
-  const promptUpdates = new Set<string>()
-  for (const each of deliveries) {
-    const update = identifyUpdate(each)
-    if (!counts.has(update) && each.replyStatus === 204) promptUpdates.add(update)
-    counts.set(update, (counts.get(update) ?? 0) + 1)
-  }
-  const repeatedUpdatesOfReplies = findRepeatedUpdates(context, replied)
-  const repeatedPromptUpdates = [...promptUpdates].filter((update) => (counts.get(update) ?? 0) > 1)
-  if (repeatedUpdatesOfReplies.length === 0) return []
-  const unacceptedStatuses = [...new Set(replied.firstReplies.values())].filter((status) => {
-    const updates = [...replied.firstReplies]
-      .filter(([, replyStatus]) => replyStatus === status)
-      .map(([update]) => update)
-    return updates.every((update) => repeatedUpdatesOfReplies.includes(update))
-  })
-  if (repeatedPromptUpdates.length > 0 || promptUpdates.size < 2) {
+  const promptUpdates = [...findAttempts(context).values()].filter(([first]) => first?.replyStatus === 204)
+  const repeated = findRepeated(context, firstReplies)
+  if (repeated.size === 0) return []
+  if (promptUpdates.length < 2 || promptUpdates.some((attempts) => attempts.length > 1)) {
     return [advise(`events that were answered ${replyText} were redelivered, as some answered with 204 were`)]
   }
-  return unacceptedStatuses.length === 0
-    ? []
-    : [
-        `events that were answered ${replyText} (${unacceptedStatuses.join(', ')}) were redelivered, none that was answered with 204 at once was`,
-      ]
+  const unacceptedStatuses = [...new Set(firstReplies.values())].filter((status) =>
+    [...firstReplies].every(([update, replyStatus]) => replyStatus !== status || repeated.has(update)),
+  )
+  return [
+    unacceptedStatuses.length > 0 &&
+      `events that were answered ${replyText} (${unacceptedStatuses.join(', ')}) were redelivered, none that was answered with 204 at once was`,
+  ]
 }
 
 export const webhookDeliveryCases: readonly Case[] = casesThatControl('Events', {
