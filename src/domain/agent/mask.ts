@@ -146,10 +146,7 @@ const cutTextEnding = /… \(cut: \d+ characters\)$/
 /** Words of refcheck's sentences that are followed by an unquoted part of a file. */
 const unquotedFilePart =
   /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
-/**
- * Ids and times have as many digits as a phone, so they are excluded from the masks. Dates before 2020 are not
- * excluded, because they may be dates of birth.
- */
+/** Ids and times have as many digits as a phone, so they are not masked. A date before 2020 may be of a birth. */
 const idOrTime =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|20[2-9]\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d:\d\d)?)?(?!\d)/gi
 /** Times and years in a file name that cannot be of a birth, because they are from 2020 on. */

@@ -85,7 +85,7 @@ function isRandom(run: string): boolean {
   const length = rest.replace(/[^a-z\d]/gi, '').length
   if (length < minLettersAndDigits) return false
   if (longerThanWords.test(rest)) return true
-  const lengthInWords = (rest.match(words) ?? []).join('').length
+  const lengthOfWords = (rest.match(words) ?? []).join('').length
   const numbers = (rest.match(alphanumericRun) ?? []).flatMap((piece) => piece.match(innerNumbers) ?? [])
-  return lengthInWords < 0.6 * length || numbers.length > 2
+  return lengthOfWords < 0.6 * length || numbers.length > 2
 }
