@@ -122,8 +122,8 @@ test('the bundle has every export of undici that the code uses', () => {
     .map((source) => source.text)
     .join('\n')
   const imports = [...text.matchAll(/^import \{(.*)\} from 'undici'/gm)]
-  const used = imports.flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
-  const values = used.filter((name) => !name.startsWith('type '))
+  const importedNames = imports.flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
+  const values = importedNames.filter((name) => !name.startsWith('type '))
   expect(values).toContain('Client')
   const [bundled] = sources('src/build/undici.cjs')
   expect(values.filter((name) => !new RegExp(`^  (get )?${name}\\b`, 'm').test(bundled?.text ?? ''))).toEqual(

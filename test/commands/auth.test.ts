@@ -196,8 +196,8 @@ test('credentials that are invalid, or that the service refuses, are not saved',
     2> Give the e-mail of an active user of the organisation, like ana@example.com.
     exit 2
   `)
-  const broken = ['auth', 'login', '--base-url', url, '--email', 'a@b.co\r\nX: y', '--with-key']
-  expect(await type(broken, { stdin: apiKey })).toMatchInlineSnapshot(`
+  const invalidLogin = ['auth', 'login', '--base-url', url, '--email', 'a@b.co\r\nX: y', '--with-key']
+  expect(await type(invalidLogin, { stdin: apiKey })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'a@b.co\\r\\nX: y' --with-key <<EOF
     API_KEY
     EOF

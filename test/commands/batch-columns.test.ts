@@ -37,13 +37,13 @@ test('an unknown column is refused with flags that map or ignore it; the mapping
 })
 
 describe('the confirmation of all columns on one screen', () => {
-  const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
+  const header = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
   const anna = 'Anna,Müller,anna.mueller@example.com,+49 151 2345 6789,Sales,2026-12-01\n'
   const confirmColumns = [{ ask: 'Are these right?', confirm: true }]
 
   test('usual headers need one confirmation, unknown ones are left out, and the next file with them needs none', async () => {
     const { type, write } = await session()
-    write('new hires.csv', `${staff}${anna}`)
+    write('new hires.csv', `${header}${anna}`)
     expect(await type("batch validate 'new hires.csv' --package 102", { answers: confirmColumns }))
       .toMatchInlineSnapshot(`
       $ refcheck batch validate 'new hires.csv' --package 102
@@ -63,7 +63,7 @@ describe('the confirmation of all columns on one screen', () => {
       2> Order them with: refcheck batch run 'new hires.csv' --package 102
       exit 0
     `)
-    write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
+    write('december.csv', `${header}Ben,Low,ben@example.com,+61400000002,IT,\n`)
     // The mapping is used without a terminal, too.
     expect(await type('batch validate december.csv --package 102')).toMatchInlineSnapshot(`
       $ refcheck batch validate december.csv --package 102
@@ -199,7 +199,7 @@ describe('the confirmation of all columns on one screen', () => {
 
   test('Ctrl-C at the confirmation of the columns saves no mapping', async () => {
     const { type, write } = await session()
-    write('people.csv', `${staff}${anna}`)
+    write('people.csv', `${header}${anna}`)
     const outcome = await type(validate, { answers: [{ ask: 'Are these right?', leave: true }] })
     expect(outcome.code).toBe(130)
     expect((await type(validate)).code).toBe(2)

@@ -82,8 +82,10 @@ test('a message lists what of the workbook is not copied to the file of invalid 
       2> Nothing was sent. Fix them in that file, then order them with: refcheck batch run fix.xlsx --package 102 --ignore cv
       exit 2
     `)
-  const fix = await openBytes(readFileSync(join(folder, 'fix.xlsx')), 'fix.xlsx')
-  expect((await collect(fix.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))).toEqual([bo])
+  const errorsFile = await openBytes(readFileSync(join(folder, 'fix.xlsx')), 'fix.xlsx')
+  expect((await collect(errorsFile.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))).toEqual([
+    bo,
+  ])
 })
 
 test('the results of a workbook with macros are a workbook without macros, whose name ends in .xlsx', async () => {

@@ -59,8 +59,8 @@ test('batch move marks a row as duplicate if its person was already ordered with
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
   const { batch_id } = started.json() as { batch_id: string }
   const successor = here.sandbox.replacePackage(102, { newField: false })
-  const single = `request create --package ${successor} --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes`
-  expect((await here.type(single)).code).toBe(0)
+  const orderLine = `request create --package ${successor} --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes`
+  expect((await here.type(orderLine)).code).toBe(0)
   const moved = await here.type(`batch move ${batch_id} --package ${successor} --json`)
   expect([moved.code, moved.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1, pending: 1 } }])
 })
@@ -155,8 +155,8 @@ test('batch move asks before it makes a package count as another one that it did
     exit 2
   `)
   writePeopleFile(here.folder, [...createEmails(1), 'zoe@example.com'], 'one.csv')
-  const one = await here.type('batch run one.csv --package 103 --yes')
-  expect(one).toMatchInlineSnapshot(`
+  const laterRun = await here.type('batch run one.csv --package 103 --yes')
+  expect(laterRun).toMatchInlineSnapshot(`
     $ refcheck batch run one.csv --package 103 --yes
     2>
     2> one.csv: 2 rows

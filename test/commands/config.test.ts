@@ -218,9 +218,9 @@ test('the webhook secret is read from stdin or the prompt, is refused on the com
     exit 0
   `)
   expect((await type('webhook sign', { stdin: 'x' })).stdout).not.toBe(signed.stdout)
-  const argued = await type('config set webhook-secret topsecret')
-  expect(argued.stderr).not.toContain('topsecret')
-  expect(argued).toMatchInlineSnapshot(`
+  const refused = await type('config set webhook-secret topsecret')
+  expect(refused.stderr).not.toContain('topsecret')
+  expect(refused).toMatchInlineSnapshot(`
     $ refcheck config set webhook-secret topsecret
     2> Error: a webhook secret is refused on the command line
     2> Type it at the prompt, or pipe it in: refcheck config set webhook-secret < secret.txt

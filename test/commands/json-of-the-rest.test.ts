@@ -32,12 +32,12 @@ test('commands for profiles and settings print JSON as described', async () => {
 
 test('commands that change a batch print JSON as described', async () => {
   const here = await session()
-  const head = 'first_name,last_name,email,phone'
+  const header = 'first_name,last_name,email,phone'
   const mei = 'Mei,Tanaka,mei@example.com,+819012345678'
-  here.write('one.csv', `${head}\n${mei}\n`)
+  here.write('one.csv', `${header}\n${mei}\n`)
   here.write(
     'two.csv',
-    `${head}\n${mei.replace('Tanaka', 'Tanaga')}\nAna,Costa,ana@example.com,+351912000003\n`,
+    `${header}\n${mei.replace('Tanaka', 'Tanaga')}\nAna,Costa,ana@example.com,+351912000003\n`,
   )
   expect(await here.type('batch plan one.csv --package 102 --json')).toMatchObject({ code: 0 })
   expect(await here.type('batch run one.csv --package 102 --yes --json')).toMatchObject({ code: 0 })

@@ -283,9 +283,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         return new Response(answerForBen, { status: 201, headers: { 'content-type': 'application/json' } })
       })
       const { 'ann@example.com': ann, 'ben@example.com': ben } = inFlight
-      const one = here.type('batch run one.csv --package 102 --yes')
+      const annsRun = here.type('batch run one.csv --package 102 --yes')
       await ann.arrived.promise
-      const runs = { 'one.csv': one, 'two.csv': here.type('batch run two.csv --package 102 --yes') }
+      const runs = { 'one.csv': annsRun, 'two.csv': here.type('batch run two.csv --package 102 --yes') }
       await ben.arrived.promise
       const later = answeredFirst === 'one.csv' ? 'two.csv' : 'one.csv'
       const pauses = { 'one.csv': ann, 'two.csv': ben }

@@ -258,10 +258,10 @@ test.each(stores)(
       batch_id: string
     }
     sandbox.setCredits(null)
-    const more = ['a1', 'a2', 'a3'].map(
+    const lines = ['a1', 'a2', 'a3'].map(
       (name, at) => `Ana,Row${at + 1},${name}@example.com,+6140000000${at + 1}`,
     )
-    writeFileSync(join(folder, 'more.csv'), `${header}\n${more.join('\n')}\n`)
+    writeFileSync(join(folder, 'more.csv'), `${header}\n${lines.join('\n')}\n`)
     expect(await type('batch run more.csv --package 102 --yes')).toMatchInlineSnapshot(`
       $ refcheck batch run more.csv --package 102 --yes
       2>

@@ -53,8 +53,8 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     2> Then cancel them here: refcheck batch cancel BATCH_1
     exit 2
   `)
-  const fixed = createEmails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
-  write('fixed.csv', `first_name,last_name,email,phone,consent.consent_method\n${fixed.join('\n')}\n`)
+  const lines = createEmails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
+  write('fixed.csv', `first_name,last_name,email,phone,consent.consent_method\n${lines.join('\n')}\n`)
   expect(await type(`batch run fixed.csv --package ${successor} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run fixed.csv --package 107 --yes
     2>

@@ -124,9 +124,9 @@ test('missing reports have their own field in JSON, and no hint to try again if 
 test('--wait waits until every report is ready', async () => {
   const here = await sessionWithOrders(['Ana'], { minutes: 0 })
   const waiting = here.type(createDownloadLine(here, ' --wait'))
-  const next = async (): Promise<boolean> =>
+  const hasNextRead = async (): Promise<boolean> =>
     Promise.race([here.clock.waitUntilSleeping().then(() => true), waiting.then(() => false)])
-  while (await next()) await here.clock.advance(60_000)
+  while (await hasNextRead()) await here.clock.advance(60_000)
   expect(await waiting).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --wait
     2> REQUEST_1                             RECEIVED

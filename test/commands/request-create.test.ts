@@ -234,8 +234,8 @@ test('going back from the first question returns to the choice of the package, a
 
 test('cancelling at a question or at the review sends nothing', async () => {
   const here = await session()
-  const middle: Answer[] = [{ ask: /Which package/, leave: true }]
-  expect(await here.type('request create', { answers: middle })).toMatchInlineSnapshot(`
+  const ctrlC: Answer[] = [{ ask: /Which package/, leave: true }]
+  expect(await here.type('request create', { answers: ctrlC })).toMatchInlineSnapshot(`
     $ refcheck request create
     ? Which package? ^C
     2> Cancelled; nothing was done

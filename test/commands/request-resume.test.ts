@@ -301,9 +301,9 @@ test('an earlier order is reported as soon as the person is known, before the ot
 test('a birth date in the future needs a confirmation on a terminal, and causes a warning without one', async () => {
   const here = await session()
   const fields = ['reference.position_title=Nurse', 'ncc_acic.is_volunteer=no', 'ncc_acic.previous_names=[]']
-  const more = ['icrc.years_of_history=5', 'icrc.annual_income=1', 'ncc_acic.residential_address={}']
+  const otherFields = ['icrc.years_of_history=5', 'icrc.annual_income=1', 'ncc_acic.residential_address={}']
   const person = '--first-name Mei --last-name Ito --email mei@example.com --phone +81312345678'.split(' ')
-  const fieldFlags = [...fields, ...more, 'ncc_acic.date_of_birth=2062-03-04'].flatMap((each) => [
+  const fieldFlags = [...fields, ...otherFields, 'ncc_acic.date_of_birth=2062-03-04'].flatMap((each) => [
     '--field',
     each,
   ])

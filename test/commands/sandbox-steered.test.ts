@@ -51,17 +51,21 @@ test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and san
     HH:MM:SS  event ID_3                                  COMPLETED: 204
     exit 0
   `)
-  const last = (await readLog(here)).findLast(({ kind }) => kind === 'delivery')
-  expect(last).toMatchObject({ status: 'COMPLETED', outcome: '204', attempt: 1 })
-  expect(await here.type(['sandbox', 'redeliver', last?.delivery_id ?? ''])).toMatchInlineSnapshot(`
+  const lastDelivery = (await readLog(here)).findLast(({ kind }) => kind === 'delivery')
+  expect(lastDelivery).toMatchObject({ status: 'COMPLETED', outcome: '204', attempt: 1 })
+  expect(await here.type(['sandbox', 'redeliver', lastDelivery?.delivery_id ?? ''])).toMatchInlineSnapshot(`
     $ refcheck sandbox redeliver ID_3
     COMPLETED of request ID_1 was sent once more: it was answered 204
     exit 0
   `)
   // For the id of a request, its latest event is delivered again.
   app.answers.push(503)
-  const again = await here.type(['sandbox', 'redeliver', last?.request_id ?? '', '--json'])
-  expect(again.json()).toMatchObject({ request_id: last?.request_id, status: 'COMPLETED', outcome: '503' })
+  const again = await here.type(['sandbox', 'redeliver', lastDelivery?.request_id ?? '', '--json'])
+  expect(again.json()).toMatchObject({
+    request_id: lastDelivery?.request_id,
+    status: 'COMPLETED',
+    outcome: '503',
+  })
   expect(app.acceptedDeliveries.map(({ body }) => (JSON.parse(body) as { status: string }).status)).toEqual([
     'IN_PROGRESS',
     'COMPLETED',
@@ -71,7 +75,7 @@ test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and san
   expect(
     await here.all([
       'sandbox set webhook-url none',
-      ['sandbox', 'redeliver', last?.request_id ?? ''],
+      ['sandbox', 'redeliver', lastDelivery?.request_id ?? ''],
       'sandbox redeliver nothing',
     ]),
   ).toMatchInlineSnapshot(`

@@ -57,32 +57,32 @@ const stories: [story: string, statuses: string[], end: string][] = [
 test('each story delivers the signed events of one request in its order, and the request has the last status of the story', async () => {
   const here = await startSandboxProcess(['--clock', 'manual'])
   const key = signingKey(here.address['webhook_secret'] ?? '')
-  const ends = new Map<string, string>()
+  const lastStatuses = new Map<string, string>()
   for (const [story, statuses, end] of stories) {
     const app = await startHandlerApp()
     const step = await here.type(['sandbox', 'trigger', story, '--to', app.url, '--json'])
     expect(step.code).toBe(0)
     const ms = expect.any(Number) as number
     const request_id = expect.any(String) as string
-    const played = step.json() as { request_id: string }
+    const printedStory = step.json() as { request_id: string }
     const answered = { signature: 'good', http_status: 204, failure: null, ms }
     const deliveries = statuses.map((status) => ({ status, ...answered }))
-    expect(played).toEqual({ story, request_id, deliveries })
+    expect(printedStory).toEqual({ story, request_id, deliveries })
     expect(readStatuses(app.acceptedDeliveries)).toEqual(statuses)
     for (const { body, signature } of app.acceptedDeliveries) {
       expect(verify(Buffer.from(body), signature, key)).toBe(true)
       const event = JSON.parse(body) as { request_id: string; status: string; error_reason?: string }
-      expect(event.request_id).toBe(played.request_id)
+      expect(event.request_id).toBe(printedStory.request_id)
       expect(event.error_reason !== undefined).toBe(event.status === 'ERROR')
     }
-    ends.set(played.request_id, end)
+    lastStatuses.set(printedStory.request_id, end)
   }
   await here.type('sandbox advance 30d')
-  const read = (await here.type(['request', 'get', ...ends.keys(), '--json'])).json() as {
+  const read = (await here.type(['request', 'get', ...lastStatuses.keys(), '--json'])).json() as {
     request_id: string
     status: string
   }[]
-  expect(new Map(read.map(({ request_id, status }) => [request_id, status]))).toEqual(ends)
+  expect(new Map(read.map(({ request_id, status }) => [request_id, status]))).toEqual(lastStatuses)
 })
 
 test('sandbox trigger prints the answer to each event, and exits with 10 if the receiver accepts a forged event', async () => {

@@ -322,8 +322,8 @@ test.each([
     here.write('again.csv', `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
     const again = await here.type('batch run again.csv --package 102 --yes')
     expect([again.code, here.listOrderedEmails()]).toEqual([code, createEmails(2)])
-    const single = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
-    const created = await here.type(`${single} --phone +61400000001 --yes`)
+    const orderLine = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
+    const created = await here.type(`${orderLine} --phone +61400000001 --yes`)
     expect([created.code === 0, here.listOrderedEmails()]).toEqual([false, createEmails(2)])
   },
 )
@@ -356,7 +356,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       /^  1 row has the name of a person ordered before with another e-mail and phone: it is sent\n    MEI Ito \(line 2\): ordered 2026-\S+ \d\d:\d\d \+00:00$/m,
     )
     expect(run.code).toBe(0)
-    const single = person.replace('mei@example.com', 'm@example.org').replace('0001', '0009')
+    const similarPerson = person.replace('mei@example.com', 'm@example.org').replace('0001', '0009')
     const answers = [
       { ask: 'Is everything correct?', choose: /^Yes/ },
       {
@@ -364,7 +364,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
         confirm: true,
       },
     ]
-    expect((await type(`request create --package 102 ${single}`, { answers })).code).toBe(0)
+    expect((await type(`request create --package 102 ${similarPerson}`, { answers })).code).toBe(0)
     expect(listOrderedEmails()).toEqual([
       'mei@example.com',
       'mei.ito@example.net',

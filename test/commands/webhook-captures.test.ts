@@ -92,9 +92,9 @@ test('webhook verify --secret-file reads the secret, with a warning if others ca
 test('webhook verify --all verifies each line of a log', async () => {
   const { type, write } = await session({ isLoggedOut: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
-  const good = JSON.stringify({ headers: { 'x-service-signature': signed }, body: event })
+  const validLine = JSON.stringify({ headers: { 'x-service-signature': signed }, body: event })
   const forged = JSON.stringify({ signature: signed, body: event.replace('PARTIAL', 'COMPLETED') })
-  write('log.ndjson', `${good}\n${forged}\n`)
+  write('log.ndjson', `${validLine}\n${forged}\n`)
   expect(await type('webhook verify --all log.ndjson', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --all log.ndjson
     PLACE   VALID    REQUEST ID                            STATUS   PROBLEM
@@ -131,7 +131,7 @@ test('webhook verify --all verifies each line of a log', async () => {
     2> Treat deliveries that are not valid as not sent by the service.
     exit 9
   `)
-  expect(await type('webhook verify --all', { env, stdin: good })).toMatchObject({ code: 0, stderr: '' })
+  expect(await type('webhook verify --all', { env, stdin: validLine })).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('webhook verify --har verifies the POSTs of an archive, and flags for lists require a list', async () => {

@@ -78,8 +78,8 @@ test('check-receiver --json and --junit report the same results', async () => {
   const { webhook, read } = await webhookSession()
   const answerTo = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
   const url = await handler({ isSignatureValid: () => true, statusFor: answerTo })()
-  const only = '--only signature --only unknown-status'
-  const { code, json } = await webhook(`check-receiver ${url} --json --junit report.xml ${only}`)
+  const onlyFlags = '--only signature --only unknown-status'
+  const { code, json } = await webhook(`check-receiver ${url} --json --junit report.xml ${onlyFlags}`)
   expect(code).toBe(10)
   expect(json()).toMatchObject({
     url,

@@ -32,14 +32,14 @@ test.each([
   'events are forwarded to a handler with the certificate %s, if --forward-ca is %s',
   async (name, ca) => {
     const here = await session()
-    const app = await startSecureHandler(name)
-    const flags = ['--forward-to', app.url, '--max-events', '1']
+    const handlerApp = await startSecureHandler(name)
+    const flags = ['--forward-to', handlerApp.url, '--max-events', '1']
     const receiver = await startListening(here, [...flags, '--forward-ca', join(vectors, ca)])
     expect(
       await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() }),
     ).toBe(204)
     expect((await receiver.ended).code).toBe(0)
-    expect(app.signatures).toHaveLength(1)
+    expect(handlerApp.signatures).toHaveLength(1)
     expect((await here.type('webhook events list --json')).json()).toMatchObject([{ forwarded: true }])
   },
 )
@@ -48,8 +48,8 @@ test('without --forward-ca the certificate is refused, and the event is not forw
   const here = await session({
     filters: [TIME_OF_DAY, [/localhost:\d+/g, 'localhost:PORT'], [/in \d\.\d s/g, 'in # s']],
   })
-  const app = await startSecureHandler('self-signed')
-  const flags = ['--forward-to', app.url, '--max-attempts', '1', '--max-events', '1']
+  const handlerApp = await startSecureHandler('self-signed')
+  const flags = ['--forward-to', handlerApp.url, '--max-attempts', '1', '--max-events', '1']
   const receiver = await startListening(here, flags)
   expect(
     await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() }),
@@ -61,7 +61,7 @@ test('without --forward-ca the certificate is refused, and the event is not forw
     2> Dropped event 1 (ID_1 PARTIAL): its certificate is self-signed. Forward it again with: refcheck webhook events replay 1
     exit 0
   `)
-  expect(app.signatures).toEqual([])
+  expect(handlerApp.signatures).toEqual([])
 })
 
 test('a --forward-ca file without a certificate, and --forward-ca without --forward-to, are refused', async () => {

@@ -52,11 +52,12 @@ function isOpenToOthers(path: string): boolean {
 
 /** Returns a folder with the programs that `account` can read: a copy in `folder` if the installed one is private. */
 function readablePrograms(folder: string): string {
-  const native = installedPrograms()
-  if (!existsSync(native)) throw new Error(`npm ci did not install PostgreSQL for this machine (${native})`)
-  if (account.uid === undefined || isOpenToOthers(native)) return native
+  const installedFolder = installedPrograms()
+  if (!existsSync(installedFolder))
+    throw new Error(`npm ci did not install PostgreSQL for this machine (${installedFolder})`)
+  if (account.uid === undefined || isOpenToOthers(installedFolder)) return installedFolder
   const copy = join(folder, 'native')
-  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  cpSync(installedFolder, copy, { recursive: true, verbatimSymlinks: true })
   return copy
 }
 

@@ -1,6 +1,6 @@
 /** Milliseconds of processor time that some work takes, however busy the machine is. */
 export function processorMs(work: () => void): number {
-  const since = process.threadCpuUsage().user
+  const startMicroseconds = process.threadCpuUsage().user
   work()
-  return (process.threadCpuUsage().user - since) / 1000
+  return (process.threadCpuUsage().user - startMicroseconds) / 1000
 }

@@ -82,11 +82,11 @@ export class ScriptedPrompter implements Prompter {
     const { choose, offered } = this.#next('choose', message)
     const labels = choices.map(({ label }) => label)
     if (offered !== undefined) this.#expectSame('choices', message, labels.join('\n'), offered.join('\n'))
-    const fitting = choices.filter(({ label }) => matchesWords(label, choose))
-    const [choice] = fitting
-    if (choice === undefined || fitting.length > 1) {
+    const matchingChoices = choices.filter(({ label }) => matchesWords(label, choose))
+    const [choice] = matchingChoices
+    if (choice === undefined || matchingChoices.length > 1) {
       throw new Error(
-        `"${message}" offers ${labels.join(', ')}; ${String(choose)} is ${String(fitting.length)} of them`,
+        `"${message}" offers ${labels.join(', ')}; ${String(choose)} is ${String(matchingChoices.length)} of them`,
       )
     }
     this.#show(`${message.replace(/:?$/, ':')} ${choice.label}\n`)

@@ -20,14 +20,14 @@ const maxMs = 5000
 /** Returns the first input for which a parser neither succeeded nor threw a RefcheckError, with the error; or undefined. */
 async function findFault(parser: Parser, numRuns: number): Promise<string | undefined> {
   const property = fc.asyncProperty(almostValid(parser.examples), async (text) => {
-    const since = performance.now()
+    const startedAt = performance.now()
     try {
       await parser.read(text)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
       if (error.code === 'internal') throw error
     }
-    if (performance.now() - since > maxMs) throw new Error('too slow')
+    if (performance.now() - startedAt > maxMs) throw new Error('too slow')
   })
   const result = await fc.check(property, { numRuns, seed })
   if (!result.failed) return undefined

@@ -31,9 +31,9 @@ async function timeCalls(count: number, call: (at: number) => Promise<number>): 
   const durations: number[] = []
   let failed = 0
   for (let at = 0; at < count; at += 1) {
-    const since = performance.now()
+    const startedAt = performance.now()
     const status = await call(at).catch(() => 0)
-    const ms = performance.now() - since
+    const ms = performance.now() - startedAt
     durations.push(ms)
     if (status < 200 || status > 299 || ms > maxMs) failed += 1
   }

@@ -88,12 +88,12 @@ test('compiled code is never run if the owner of the parent folder can exchange 
     plantCode(join(cache, version, 'config.list'))
   })
   const rounds = 20
-  let poisoned = 0
+  let poisonedCount = 0
   for (let round = 0; round < rounds; round += 1) {
     const run = startProgram(['config', 'list'], { ...env, REFCHECK_DATA_DIR: folder })
     await run.ended
-    if (run.stderr().includes('poisoned')) poisoned += 1
+    if (run.stderr().includes('poisoned')) poisonedCount += 1
   }
-  faultRow.countCases(rounds, rounds - poisoned)
-  expect(poisoned).toBe(0)
+  faultRow.countCases(rounds, rounds - poisonedCount)
+  expect(poisonedCount).toBe(0)
 })

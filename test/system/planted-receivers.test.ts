@@ -26,8 +26,8 @@ const listIds = ({ cases }: Report, verdict: string): string[] =>
 /** Runs check-receiver of the built program with --strict. */
 async function runCheck({ url }: ReceiverAddress, fault: string, more: readonly string[]): Promise<Report> {
   // A slow receiver gets only two cases, because hundreds of events would take too long.
-  const slow = fault === 'slow' ? ['--within', '1s', '--only', 'good-event', '--only', 'in-time'] : []
-  const argv = [program, 'webhook', 'check-receiver', url, '--strict', '--json', ...slow, ...more]
+  const slowFlags = fault === 'slow' ? ['--within', '1s', '--only', 'good-event', '--only', 'in-time'] : []
+  const argv = [program, 'webhook', 'check-receiver', url, '--strict', '--json', ...slowFlags, ...more]
   const { stdout } = await promisify(execFile)(process.execPath, argv, {
     env: {
       ...emptyEnv(temporaryFolder()),

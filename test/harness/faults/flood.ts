@@ -7,17 +7,17 @@ import type { Flood } from './flood-server.ts'
 const [port, kind, count] = process.argv.slice(2) as [string, Flood, string]
 
 const mebibyte = 1024 * 1024
-const head = (length: number): string =>
+const createRequestHead = (length: number): string =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 const bytesByKind: Record<Flood, Buffer> = {
   silent: Buffer.alloc(0),
   'half a head': Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '),
-  'no body': Buffer.from(head(500)),
-  'large body': Buffer.concat([Buffer.from(head(mebibyte)), Buffer.alloc(mebibyte, 'x')]),
+  'no body': Buffer.from(createRequestHead(500)),
+  'large body': Buffer.concat([Buffer.from(createRequestHead(mebibyte)), Buffer.alloc(mebibyte, 'x')]),
   'tiny chunks': Buffer.from(
     `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(150_000)}`,
   ),
-  'many requests': Buffer.from(`${head(2)}ok`.repeat(10_000)),
+  'many requests': Buffer.from(`${createRequestHead(2)}ok`.repeat(10_000)),
 }
 
 let openedCount = 0

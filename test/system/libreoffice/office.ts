@@ -49,12 +49,12 @@ export async function startOffice(): Promise<Office> {
       const workFolder = createFolder()
       const [source, target] = [join(workFolder, 'empty.xlsx'), join(workFolder, 'filled.xlsx')]
       writeFileSync(source, bytes)
-      const basic = join(profile, 'user', 'basic', 'Standard')
+      const macroFolder = join(profile, 'user', 'basic', 'Standard')
       writeFileSync(
-        join(basic, 'Typing.xba'),
+        join(macroFolder, 'Typing.xba'),
         typingMacro(pathToFileURL(source).href, pathToFileURL(target).href, cells),
       )
-      writeFileSync(join(basic, 'script.xlb'), library)
+      writeFileSync(join(macroFolder, 'script.xlb'), library)
       await soffice('macro:///Standard.Typing.Fill')
       return readFileSync(target)
     },
