@@ -23,10 +23,6 @@ HELD ROWS
     $ refcheck batch cancel 3f2b8c1e --row 13     # the same person
     $ refcheck batch resume 3f2b8c1e              # sends what was released
 
-  A row that a restored backup holds may have been ordered. batch release --all
-  asks about these rows; without a terminal it leaves them held (exit code 10).
-  --row 12 releases one: first ask the provider whether they have a request.
-
   If many people share an address, such as that of an agency, say so once
   (--allow-similar orders all rows of a file that are similar to one another):
 
@@ -67,8 +63,8 @@ THE STORE
   adds the missing orders. If machine hr-2 was lost: store check --without hr-2
   To restore a backup, stop refcheck, copy the backup over the store file, then
   delete that file's -wal and -shm files, and run: store check --restored
-  If no newer copy of the store exists, run on one of these machines:
-  refcheck store check --accept-older
+  If no newer copy exists, run on one machine: store check --accept-older. Rows
+  that it holds may have been ordered: release each with batch release --row N.
 
   Not noticed: a snapshot newer than all orders that a machine saw; orders of a
   lost machine that first ordered after the snapshot was made; two primaries

@@ -56,17 +56,15 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     if (release?.kind === 'all' && (await this.confirmLostAttempts(batch)))
       release = { kind: 'all', includesLostAttempts: true }
     const { userEmail } = await app.service('api')
-    const answers =
-      release === undefined
-        ? await (
-            await createHeldRowPrompt(app, this.signal)
-          )?.(batch, 'release')
-        : undefined
+    const askAboutRows = release === undefined ? await createHeldRowPrompt(app, this.signal) : undefined
+    const answers = await askAboutRows?.(batch, 'release')
     const releasedCount =
       release === undefined
         ? (answers?.released ?? 0)
         : (await releaseRows(services, batch, release, userEmail)).rows.length
     const leftOutCount = answers?.cancelled ?? 0
+    const readStatus = async () =>
+      batchStatusView(await statusWithPackage(app, (await services.batches.find(batch.id)) ?? batch))
     if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
     if (leftOutCount > 0) {
       const who = leftOutCount === 1 ? answers?.lastCancelled : undefined
@@ -74,10 +72,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
         `Left out ${who ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
       )
     }
-    if (leftOutCount > 0 && releasedCount === 0)
-      return this.answer(
-        batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
-      )
+    if (leftOutCount > 0 && releasedCount === 0) return this.answer(await readStatus())
     // Rows whose people may have been ordered are released one by one only.
     const failure =
       release?.kind === 'all'
@@ -91,10 +86,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
             : 'No held row matches; nothing was released.'
           : `Released ${formatCount(releasedCount, 'row')}. Order with: refcheck batch resume ${batch.id}`,
       )
-    this.answer(
-      batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
-      failure,
-    )
+    this.answer(await readStatus(), failure)
   }
 
   /**
