@@ -24,10 +24,10 @@ async function restoreOlderStore(): Promise<Session & { batchId: string }> {
 }
 
 /** Orders the person of a row with a store of its own, as another machine does, and returns the id of the request. */
-async function orderElsewhere({ type }: Session, row: number): Promise<string> {
+async function orderElsewhere({ type }: Session, row: number, packageId = 102): Promise<string> {
   const person = `--first-name Ana --last-name Row${row} --email a${row}@example.com --phone +6140000000${row}`
   const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
-  const created = await type(`request create --package 102 ${person} --yes --json`, { exported })
+  const created = await type(`request create --package ${packageId} ${person} --yes --json`, { exported })
   return (created.json() as { request_id: string }).request_id
 }
 
@@ -117,6 +117,24 @@ test('a request that the provider has is recorded, so that a later file holds th
     exit 10
   `)
   expect(listOrderedEmails().filter((email) => email === 'a3@example.com')).toHaveLength(1)
+})
+
+test('a request of the package that replaced the one of the row is recorded as well, and one of another package is not', async () => {
+  const here = await restoreOlderStore()
+  const { type, batchId, sandbox } = here
+  const otherId = await orderElsewhere(here, 3, 103)
+  const requestId = await orderElsewhere(here, 3, sandbox.replacePackage(102, { newField: false }))
+  const answers = [
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: otherId },
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: requestId },
+    { ask: question, choose: 'Decide later' },
+    { ask: question, choose: 'Decide later' },
+  ]
+  const { stderr } = await type(`batch release ${batchId}`, { answers })
+  expect(stderr).toContain(`Request ${otherId} is of package 103, so it is not the order of Ana Row3`)
+  expect(stderr).toContain(`Request ${requestId} is recorded; Ana Row3 (line 4) is not sent.`)
 })
 
 test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {

@@ -20,6 +20,7 @@ import { similarity } from '../../domain/submission/similarity.ts'
 import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
 import { type OrderServices, readClockDifferenceMs } from '../request/send.ts'
+import { readAndLinkPackages } from './packages.ts'
 import type { ReconcileServices } from './reconcile.ts'
 import {
   createUserLeftQuestion,
@@ -190,21 +191,36 @@ export function requestIdProblem(text: string): string | undefined {
 }
 
 /** The services that recording a request of the provider for a held row uses. */
-export interface RecordRequestServices extends DecisionServices, Pick<Services, 'unmatched'> {}
+export interface RecordRequestServices extends DecisionServices, Pick<Services, 'unmatched' | 'heldRows'> {}
 
 /**
- * Throws InvalidInputError unless a request is for the package of a row, and for a person for whom the row counts as
- * the same or as similar: only then is the row, and any later row of the person, compared with the request.
+ * Throws InvalidInputError unless a request is for the package of a row or one that replaces it or was replaced by it,
+ * and for a person for whom the row counts as the same or as similar: only then is the row, and any later row of the
+ * person, compared with the request.
  */
-function requireRequestOfRow(
-  row: Pick<BatchRow, 'recipient' | 'packageId' | 'row' | 'line'>,
+async function requireRequestOfRow(
+  ports: Pick<RecordRequestServices, 'api' | 'heldRows' | 'clock' | 'signal'>,
+  row: BatchRow,
   request: RequestResource,
-): void {
+): Promise<void> {
   const found = row.recipient && similarity(row.recipient, request.recipient)
   if (found?.kind !== 'same' && found?.kind !== 'similar')
     throw otherOrderError(request, row, 'for somebody else')
-  if (request.package_id !== row.packageId)
+  if (request.package_id === row.packageId) return
+  await readAndLinkPackages(ports)
+  if (!(await areRelatedPackages(ports, row, request.package_id)))
     throw otherOrderError(request, row, `of package ${request.package_id}`)
+}
+
+/** Whether the package of a row and another one replace each other, or count as one after a move. */
+async function areRelatedPackages(
+  { heldRows }: Pick<RecordRequestServices, 'heldRows'>,
+  { baseUrl, packageId = 0 }: BatchRow,
+  otherId: number,
+): Promise<boolean> {
+  const own = await heldRows.readPackageRelations(baseUrl, packageId)
+  const other = await heldRows.readPackageRelations(baseUrl, otherId)
+  return own.relatedIds.has(otherId) || own.predecessors.has(otherId) || other.predecessors.has(packageId)
 }
 
 /**
@@ -222,7 +238,7 @@ export async function recordProvidersRequest(
   await requireOrganisation(ports, batch)
   await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
-  requireRequestOfRow(row, request)
+  await requireRequestOfRow(ports, row, request)
   // An order of this store is compared with later rows already.
   if ((await findRowsOfRequest({ api, ledger }, request.request_id)).length > 0) return
   const readContext = { service: serviceOf(api.baseUrl), reader: api.userEmail, now: clock.now() }
