@@ -5,6 +5,7 @@ import { createPhoneRepair } from '../usecases/form/phone-repair.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
+import { readAndLinkPackages } from '../usecases/batch/packages.ts'
 import { storePackageSuccessors } from './request.ts'
 
 /** Creates the store of the answers about one person. `resumeCommand`: the command line that continues from them. */
@@ -16,6 +17,12 @@ export function createDraftKeeper(app: App, resumeCommand: string): DraftKeeper 
       ...services,
       owner: { baseUrl, userEmail, account: await app.accountInUse() },
       onMessage: app.note,
+      async findPredecessors(packageId) {
+        const { heldRows } = await app.services('heldRows')
+        await readAndLinkPackages({ api, heldRows, clock: services.clock })
+        const { relatedIds, predecessors } = await heldRows.readPackageRelations(baseUrl, packageId)
+        return new Set([...relatedIds, ...predecessors])
+      },
     }
   }, resumeCommand)
 }
@@ -46,6 +53,8 @@ export async function createPrepareOptions(
       : (body, isMoreAsked) => similarQuestion.checkEarly(body, api.baseUrl, isMoreAsked),
     onAnswer: (body, pack) => draftKeeper.saveDraft(body, pack.name),
     onDrop: () => draftKeeper.deleteDraft(),
+    onUnavailable: (problem, successor) =>
+      draftKeeper.decideUnavailable(problem, successor, app.prompter()),
     orderWarning: (body) => similarQuestion.orderWarning(body),
     showPage: createReviewPrinter(app.reporter),
   }

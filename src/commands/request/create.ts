@@ -99,7 +99,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const draft = flags.resume
       ? await draftKeeper.findDraftToResume(flags.package, app.prompter())
       : undefined
-    const packageId = draft?.package_id ?? flags.package
+    const packageId = flags.package ?? draft?.package_id
     const orderSource = {
       packageId: packageId ?? (file === undefined ? await app.packageSetting() : undefined),
       body:

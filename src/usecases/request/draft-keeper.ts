@@ -9,12 +9,17 @@ import {
 } from '../../domain/form/stored-draft.ts'
 import type { DraftBody } from '../../domain/form/validate.ts'
 import { RefcheckError, InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'
+import type { Package } from '../../contract/package.ts'
+import { packageWithName } from '../../domain/submission/confirmation.ts'
+import { capitalize } from '../../domain/wording/text.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {
   owner: DraftOwner
   /** Called with a sentence for the user: which draft is continued, or that the answers cannot be stored. */
   onMessage: (text: string) => void
+  /** Returns the packages that a package replaced, and those that count as the same. */
+  findPredecessors: (packageId: number) => Promise<ReadonlySet<number>>
 }
 
 /** Stores the answers about one person until the order is made, so that they are not lost if the command ends. */
@@ -25,6 +30,8 @@ export class DraftKeeper {
   /** Whether a file contains the current answers. */
   #isStored = false
   #hasDiskFailed = false
+  /** Set if the package of the draft cannot be ordered any more, with the package that probably replaced it. */
+  #unavailable: { successorId: number | undefined } | undefined
 
   /**
    * `openServices` opens the drafts and determines their owner; `resumeCommand`: the command line that continues from a draft.
@@ -36,12 +43,19 @@ export class DraftKeeper {
 
   /**
    * Returns the draft to continue: the only draft, or the draft that the user chooses; without a terminal the
-   * newest draft. Throws a NotFoundError if there is none.
+   * newest draft. With `packageId`, only drafts of this package, or else of those that it replaced. Throws a
+   * NotFoundError if there is none.
    */
   async findDraftToResume(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
-    const { drafts, owner, onMessage } = await this.#openServices()
+    const { drafts, owner, onMessage, findPredecessors } = await this.#openServices()
     await this.#removeExpired()
-    const matchingDrafts = selectDrafts(await drafts.list(), owner, packageId)
+    const storedDrafts = await drafts.list()
+    let matchingDrafts = selectDrafts(storedDrafts, owner, packageId)
+    const ownDrafts = selectDrafts(storedDrafts, owner, undefined)
+    if (packageId !== undefined && matchingDrafts.length === 0 && ownDrafts.length > 0) {
+      const predecessors = await findPredecessors(packageId)
+      matchingDrafts = ownDrafts.filter(({ body }) => predecessors.has(body.package_id))
+    }
     const [newest] = matchingDrafts
     if (newest === undefined) {
       const packageText = packageId === undefined ? '' : ` of package ${packageId}`
@@ -51,7 +65,8 @@ export class DraftKeeper {
     }
     const canChoose = matchingDrafts.length > 1 && prompter !== undefined
     const draft = canChoose ? await chooseDraft(prompter, matchingDrafts) : newest
-    if (!canChoose) onMessage(`Continuing the order of ${draftTitle(draft)}`)
+    const asText = packageId === undefined || draft.body.package_id === packageId ? '' : `, now for package ${packageId}`
+    if (!canChoose || asText !== '') onMessage(`Continuing the order of ${draftTitle(draft)}${asText}`)
     this.#id = draft.id
     this.#isStored = true
     return draft.body
@@ -86,6 +101,43 @@ export class DraftKeeper {
     }
   }
 
+  /**
+   * Asks on a terminal what becomes of the answers whose package cannot be ordered any more. Returns whether the order is
+   * continued with its successor; false without a terminal. Throws an InterruptedError if the user leaves or deletes the
+   * answers.
+   */
+  async decideUnavailable(
+    problem: string,
+    successor: Package | undefined,
+    prompter: Prompter | undefined,
+  ): Promise<boolean> {
+    this.#unavailable = { successorId: successor?.id }
+    if (prompter === undefined) return false
+    const choice = await prompter.select<'continue' | 'leave' | 'delete'>({
+      message: `${capitalize(problem)}.`,
+      choices: [
+        ...(successor === undefined
+          ? []
+          : [
+              {
+                value: 'continue' as const,
+                label: `Continue with ${packageWithName(successor)}`,
+                detail: 'Your answers are used; only what is missing is asked for.',
+              },
+            ]),
+        { value: 'leave', label: 'Leave', detail: 'Nothing is ordered; the answers are kept.' },
+        { value: 'delete', label: 'Delete the answers', detail: 'Nothing is ordered.' },
+      ],
+    })
+    if (choice === 'delete') {
+      await this.deleteDraft()
+      throw new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
+    }
+    if (choice === 'leave') throw new InterruptedError('cancelled; nothing was ordered')
+    this.#unavailable = undefined
+    return true
+  }
+
   /** Deletes the draft, since the answers were ordered or discarded. */
   async deleteDraft(): Promise<void> {
     const id = this.#id
@@ -104,11 +156,22 @@ export class DraftKeeper {
       await this.deleteDraft()
       return error
     }
-    const message = `Your answers are kept. Continue with: ${this.#resumeCommand}`
+    const message = this.#continueText()
     // If the user has left, no other hint is needed.
     error.hint =
       error instanceof InterruptedError ? message : [error.hint, message].filter(Boolean).join('\n')
     return error
+  }
+
+  #continueText(): string {
+    const resume = this.#resumeCommand
+    if (this.#unavailable === undefined) return `Your answers are kept. Continue with: ${resume}`
+    const { successorId } = this.#unavailable
+    return [
+      'Your answers are kept.',
+      ...(successorId === undefined ? [] : [`Continue with: ${resume} --package ${successorId}`]),
+      `Delete them on a terminal, with: ${resume}`,
+    ].join('\n')
   }
 
   async #removeExpired(): Promise<void> {

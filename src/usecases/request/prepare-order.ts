@@ -1,7 +1,8 @@
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request.ts'
-import { orderQuestion } from '../../domain/submission/confirmation.ts'
+import { likelySuccessor } from '../../domain/batch/package-replacement.ts'
+import { orderQuestion, packageWithName } from '../../domain/submission/confirmation.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
 import { createImplausibleFinder, implausibleText } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/recipient.ts'
@@ -9,7 +10,7 @@ import { type Change, problemsError, type FieldNaming } from '../../domain/form/
 import type { ReviewRow } from '../../domain/form/fields.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/result.ts'
-import { InvalidInputError, NotFoundError, PromptBackError, UsageError } from '../../errors/kinds.ts'
+import { InvalidInputError, NotFoundError, PromptBackError, RefcheckError, UsageError } from '../../errors/kinds.ts'
 import { activePackages, choosePackage, loadSchema, type SchemaSource } from '../form/package.ts'
 import { interview, type InterviewOptions } from '../form/interview.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -51,6 +52,11 @@ export interface PrepareOptions extends SchemaSource {
   onPerson?: InterviewOptions['onPerson']
   onDrop?: InterviewOptions['onDrop']
   onAnswer?: ((draft: DraftBody, pack: Package) => Promise<void>) | undefined
+  /**
+   * Called if the package of a stored draft cannot be ordered any more; `problem` says why. Returns whether the order is
+   * continued with the package that probably replaced it.
+   */
+  onUnavailable?: ((problem: string, successor: Package | undefined) => Promise<boolean>) | undefined
 }
 
 /**
@@ -69,7 +75,29 @@ export async function prepareOrder(requested: GivenOrder, options: PrepareOption
   await onPackages?.(packages)
   return id === undefined && prompter !== undefined
     ? prepareChosenPackage(prompter, packages, requested, options)
-    : prepareForPackage(requireOrderable(id, packages), requested, options)
+    : prepareForPackage(await findOrderable(id, packages, requested, options), requested, options)
+}
+
+/** Returns the package of an order, or of a stored draft the package that replaced it, if the user continues with that. */
+async function findOrderable(
+  id: number | undefined,
+  packages: readonly Package[],
+  { draft }: GivenOrder,
+  { onUnavailable }: PrepareOptions,
+): Promise<Package> {
+  try {
+    return requireOrderable(id, packages)
+  } catch (error) {
+    if (draft === undefined || !(error instanceof RefcheckError)) throw error
+    const successor = findSuccessor(id, packages)
+    if ((await onUnavailable?.(error.message, successor)) === true && successor !== undefined) return successor
+    throw error
+  }
+}
+
+function findSuccessor(id: number | undefined, packages: readonly Package[]): Package | undefined {
+  const pack = packages.find((each) => each.id === id)
+  return pack && likelySuccessor(pack, packages)
 }
 
 /**
@@ -123,7 +151,9 @@ async function prepareForPackage(pack: Package, given: GivenOrder, options: Prep
   }
   // Flags are checked against the schema even if a draft replaces them.
   const flagsBody = bodyFromFlags(given.flags, schema)
-  const { body: draft, changes } = withNationalPhone(given.draft ?? flagsBody, options.repair)
+  // The package of a draft may have been replaced meanwhile.
+  const stored = given.draft && { ...given.draft, package_id: pack.id }
+  const { body: draft, changes } = withNationalPhone(stored ?? flagsBody, options.repair)
   if (prompter === undefined) {
     const checkedBody = checkBody(draft, schema, 'flags')
     requireYes(yes)
@@ -147,11 +177,15 @@ function requireOrderable(id: number | undefined, packages: readonly Package[]):
     })
   }
   if (pack.status !== 'ACTIVE') {
+    const successor = likelySuccessor(pack, packages)
     throw new InvalidInputError(
       `package ${id} (${pack.name}) is ${pack.status}; only ACTIVE packages can be ordered`,
       {
         field: 'package_id',
-        hint: 'Nothing was sent. Look for a successor with: refcheck packages list --status active',
+        hint:
+          successor === undefined
+            ? 'Nothing was sent. Look for a successor with: refcheck packages list --status active'
+            : `Nothing was sent. Package ${packageWithName(successor)} probably replaces it: order it with --package ${successor.id}`,
       },
     )
   }
