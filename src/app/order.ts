@@ -53,8 +53,7 @@ export async function createPrepareOptions(
       : (body, isMoreAsked) => similarQuestion.checkEarly(body, api.baseUrl, isMoreAsked),
     onAnswer: (body, pack) => draftKeeper.saveDraft(body, pack.name),
     onDrop: () => draftKeeper.deleteDraft(),
-    onUnavailable: (problem, successor) =>
-      draftKeeper.decideUnavailable(problem, successor, app.prompter()),
+    onUnavailable: (problem, successor) => draftKeeper.decideUnavailable(problem, successor, app.prompter()),
     orderWarning: (body) => similarQuestion.orderWarning(body),
     showPage: createReviewPrinter(app.reporter),
   }

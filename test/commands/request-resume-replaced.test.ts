@@ -21,9 +21,8 @@ test('answers for a package that was replaced are continued with its successor, 
   const here = await session()
   const { type, listOrderedEmails } = here
   const successor = await replacePackageOfDraft(here)
-  expect(
-    await type('request create --resume', { answers: [{ ask: question, choose: 'Leave' }] }),
-  ).toMatchInlineSnapshot(`
+  expect(await type('request create --resume', { answers: [{ ask: question, choose: 'Leave' }] }))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Low, 102 Identity check only, 3 answers, 2026-11-20 12:00 +00:00
     ? Package 102 (Identity check only) is INACTIVE; only ACTIVE packages can be ordered.: Leave

@@ -65,7 +65,8 @@ export class DraftKeeper {
     }
     const canChoose = matchingDrafts.length > 1 && prompter !== undefined
     const draft = canChoose ? await chooseDraft(prompter, matchingDrafts) : newest
-    const asText = packageId === undefined || draft.body.package_id === packageId ? '' : `, now for package ${packageId}`
+    const asText =
+      packageId === undefined || draft.body.package_id === packageId ? '' : `, now for package ${packageId}`
     if (!canChoose || asText !== '') onMessage(`Continuing the order of ${draftTitle(draft)}${asText}`)
     this.#id = draft.id
     this.#isStored = true

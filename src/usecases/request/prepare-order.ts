@@ -10,7 +10,13 @@ import { type Change, problemsError, type FieldNaming } from '../../domain/form/
 import type { ReviewRow } from '../../domain/form/fields.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/result.ts'
-import { InvalidInputError, NotFoundError, PromptBackError, RefcheckError, UsageError } from '../../errors/kinds.ts'
+import {
+  InvalidInputError,
+  NotFoundError,
+  PromptBackError,
+  RefcheckError,
+  UsageError,
+} from '../../errors/kinds.ts'
 import { activePackages, choosePackage, loadSchema, type SchemaSource } from '../form/package.ts'
 import { interview, type InterviewOptions } from '../form/interview.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -90,7 +96,8 @@ async function findOrderable(
   } catch (error) {
     if (draft === undefined || !(error instanceof RefcheckError)) throw error
     const successor = findSuccessor(id, packages)
-    if ((await onUnavailable?.(error.message, successor)) === true && successor !== undefined) return successor
+    if ((await onUnavailable?.(error.message, successor)) === true && successor !== undefined)
+      return successor
     throw error
   }
 }
