@@ -46,8 +46,8 @@ export interface ClientOptions {
   /** E-mail address of an active user of the organisation. */
   userEmail: string
   /**
-   * Maximum number of milliseconds that retries and 429 waits of one read may take together; default two minutes, Infinity for no
-   * limit.
+   * Maximum number of milliseconds that retries and 429 waits of one read may take together; default two minutes,
+   * Infinity for no limit.
    */
   timeoutMs?: number | undefined
   /** Called before a read is repeated, and before the wait after a 429. */
@@ -92,8 +92,8 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   /**
-   * Maximum number of milliseconds to wait after 429s of this order; after each wait it is sent again, since a 429 means that
-   * the service did not accept it. Default 0: a ThrottledError with `retryAfter`.
+   * Maximum number of milliseconds to wait after 429s of this order; after each wait it is sent again, since a 429 means
+   * that the service did not accept it. Default 0: a ThrottledError with `retryAfter`.
    */
   waitMs?: number | undefined
 }

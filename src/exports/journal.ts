@@ -68,8 +68,8 @@ export interface JournalOrderOptions {
   /** Aborts waits. An exchange that has begun is completed and recorded first. */
   signal?: AbortSignal | undefined
   /**
-   * Maximum number of milliseconds that waits for the quota, 429s and connections may take together; default two minutes, Infinity
-   * for no limit.
+   * Maximum number of milliseconds that waits for the quota, 429s and connections may take together; default two
+   * minutes, Infinity for no limit.
    */
   waitMs?: number | undefined
   /** Orders even if this person was ordered before, but not while the outcome of an earlier order is unknown. */

@@ -58,8 +58,8 @@ export interface Upkeep {
   /** Returns the problems of the file itself; empty if it is sound. */
   problems(): Promise<string[]>
   /** Makes every insert into a table fail with an error that names `to`, the location to which the store is moved. */
-  fence(table: string, to: string): Work<unknown>
-  removeFence(table: string): Work<unknown>
+  blockInserts(table: string, to: string): Work<unknown>
+  allowInserts(table: string): Work<unknown>
   /** Returns the highest number that an event ever had; 0 if there was no event. */
   newestEvent(): Work<number>
   /** Makes later rows get higher numbers than the rows that were copied. */
@@ -198,8 +198,8 @@ export class Maintenance {
 
   /**
    * Returns what identifies a person in files: the batches, request ids and names of the person's rows, also of rows
-   * that were erased before. The results file of a batch names the person too if a row of the batch is held as similar to the person; the
-   * path of the input is then undefined, because the input does not contain the person.
+   * that were erased before. The results file of a batch names the person too if a row of the batch is held as similar
+   * to the person; the path of the input is then undefined, because the input does not contain the person.
    */
   findTraces(target: ErasureTarget): Promise<PersonTraces> {
     const { erased, values } = createConditions(this.#parts.key.fingerprint, target)

@@ -92,7 +92,7 @@ export class Moving {
       const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
       requireUnused(engine.location, { inFlight, holder: undefined, isForwarding: false })
       yield* close()
-      for (const table of peopleTables) yield* upkeep.fence(table, move.to)
+      for (const table of peopleTables) yield* upkeep.blockInserts(table, move.to)
     }, 'all tables')
   }
 
@@ -103,7 +103,7 @@ export class Moving {
       const currentMove = yield* readMove()
       if (currentMove?.id !== move.id || currentMove.isDone) return
       yield* writeClosing(undefined)
-      for (const table of peopleTables) yield* upkeep.removeFence(table)
+      for (const table of peopleTables) yield* upkeep.allowInserts(table)
     }, 'all tables')
   }
 

@@ -24,9 +24,9 @@
  * - joined_services: the answers of a user to the question whether two URLs are one service.
  * - request_rows: the row of each request id; a service's request id belongs to one row.
  * - submissions: `fingerprint` identifies the order (account, service, package and person), and the columns `*_print` are
- *   keyed hashes of the person's data; `held_for` is the reason why the row is or was held; `shares` is what the row has in common with the
- *   order that it matches; `external_results` are rows of results files about the same person, as JSON; `offered_id` is
- *   the request id that an answer named although the order failed.
+ *   keyed hashes of the person's data; `held_for` is the reason why the row is or was held; `shares` is what the row has
+ *   in common with the order that it matches; `external_results` are rows of results files about the same person, as
+ *   JSON; `offered_id` is the request id that an answer named although the order failed.
  * - submissions_sending: the index that allows only one row of each order to be `sending`, even if the comparison found
  *   no conflict.
  * - unmatched_requests: the requests that webhook events name and that belong to no row, with the data that was read

@@ -109,11 +109,11 @@ export async function migrate(
   })
 }
 
-const fenceBody = ` BEGIN RAISE EXCEPTION USING ERRCODE = '${movedState}', MESSAGE = (
+const blockingBody = ` BEGIN RAISE EXCEPTION USING ERRCODE = '${movedState}', MESSAGE = (
   SELECT convert_from(value, 'UTF8')::json -> 'move' ->> 'to' FROM meta WHERE name = '${closedName}'
 ); END `
 
-const makeFence = `CREATE OR REPLACE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$${fenceBody}$$`
+const makeBlockingFunction = `CREATE OR REPLACE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$${blockingBody}$$`
 
 const selectFigures = `
 SELECT current_setting('server_version') AS version,
@@ -179,13 +179,13 @@ export function postgresUpkeep(database: Database): Upkeep {
     },
 
     problems: async () => [],
-    *fence(table) {
-      yield* run(makeFence)
+    *blockInserts(table) {
+      yield* run(makeBlockingFunction)
       yield* run(
         `CREATE OR REPLACE TRIGGER moved BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION moved()`,
       )
     },
-    *removeFence(table) {
+    *allowInserts(table) {
       yield* run(`DROP TRIGGER IF EXISTS moved ON ${table}`)
     },
     *newestEvent() {
@@ -206,7 +206,7 @@ export function postgresUpkeep(database: Database): Upkeep {
  * trigger or a rule could call.
  */
 const selectParts = `
-SELECT 'trigger' AS kind, t.tgname AS name, c.relname AS "table", t.tgtype = 6 AND f.proname = 'moved' AS is_fence, '' AS text
+SELECT 'trigger' AS kind, t.tgname AS name, c.relname AS "table", t.tgtype = 6 AND f.proname = 'moved' AS blocks_inserts, '' AS text
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc f ON f.oid = t.tgfoid
   WHERE c.relnamespace = to_regnamespace('refcheck') AND NOT t.tgisinternal
 UNION ALL SELECT 'function', f.proname, NULL, f.proname = 'moved', f.prosrc
@@ -229,29 +229,29 @@ interface SchemaPart {
   kind: 'trigger' | 'function' | 'rule' | 'policy' | 'default' | 'index'
   name: string
   table: string | undefined
-  isFence: boolean
+  blocksInserts: boolean
   text: string
 }
 
 /**
  * Returns sentences about the parts of the tables that refcheck did not make: a trigger, a rule, a policy or another
  * default changes rows without a statement of refcheck. The triggers of a moved store are refcheck's if their function
- * has the text `fenceBody`. Missing defaults and indexes are also reported; additional indexes are not.
+ * has the text `blockingBody`. Missing defaults and indexes are also reported; additional indexes are not.
  */
 function* findForeignParts(): Work<string[]> {
   const parts = yield* all<SchemaPart>(selectParts)
-  const hasOurFence = parts.some(({ isFence, text }) => isFence && text === fenceBody)
+  const isFunctionOfRefcheck = parts.some(({ blocksInserts, text }) => blocksInserts && text === blockingBody)
   const sql = formats.join('\n')
   const defaults = readDefaults(sql)
   const findings: string[] = []
-  for (const { kind, name, table, isFence, text } of parts) {
+  for (const { kind, name, table, blocksInserts, text } of parts) {
     if (kind === 'default') {
       const column = `${table}.${name}`
       const expected = defaults.get(column)
       defaults.delete(column)
       if (text.replace(/::[a-z ]+$/, '') !== expected)
         findings.push(`the default of ${column} is ${text}; refcheck makes ${expected ?? 'none'}`)
-    } else if (kind !== 'index' && !(isFence && hasOurFence)) {
+    } else if (kind !== 'index' && !(blocksInserts && isFunctionOfRefcheck)) {
       const positionText = table === undefined ? 'is next to its tables' : `is on table ${table}`
       findings.push(`a ${kind} that refcheck did not make ${positionText}: ${name}`)
     }

@@ -170,11 +170,11 @@ export function sqliteUpkeep(database: Database): Upkeep {
     },
 
     problems: async () => damageIn(database.all(`PRAGMA quick_check(${maxProblems})`)),
-    *fence(table, to) {
+    *blockInserts(table, to) {
       yield* run(`CREATE TRIGGER IF NOT EXISTS moved_${table} BEFORE INSERT ON ${table}
 BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
     },
-    *removeFence(table) {
+    *allowInserts(table) {
       yield* run(`DROP TRIGGER IF EXISTS moved_${table}`)
     },
     *newestEvent() {
