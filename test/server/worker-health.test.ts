@@ -16,7 +16,7 @@ test('metrics that are requested several times at once are read once, and read a
   let queuedReads = 0
   const services = {
     batches: { listQueued: async () => ((queuedReads += 1), []) },
-    store: { rollbacks: { findClosing: async () => undefined } },
+    store: { rollbacks: { readClosing: async () => undefined } },
   }
   const app = { services: async () => services, context: { clock: systemClock }, onClose: () => undefined }
   const health = await serveHealth(app as unknown as App, {
