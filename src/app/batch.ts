@@ -196,7 +196,7 @@ export async function endedView(
   fileName = batch.name,
 ): Promise<View> {
   const { batchResultView, resultText } = await import('../output/views/batches.ts')
-  const status = await batchView(app, batch, isJson)
+  const status = await batchView(app, withoutRepeatedHint(batch, failure), isJson)
   const { readFailedPeople } = await import('../usecases/batch/read-batch.ts')
   const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.earlierOrders.failedByStatus
   const failed =
@@ -214,6 +214,13 @@ export async function endedView(
     return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
   return batchResultView(status, text, `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`)
+}
+
+/** Returns the batch without the hint of its halt if the error that is printed below its status has the same hint. */
+function withoutRepeatedHint(batch: Batch, failure: RefcheckError | undefined): Batch {
+  const { halt } = batch
+  if (halt?.hint === undefined || failure?.hint?.includes(halt.hint) !== true) return batch
+  return { ...batch, halt: { ...halt, hint: undefined } }
 }
 
 /**

@@ -293,7 +293,7 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
     results  HOME/people.results.csv
     2> Error: 1 of 2 rows was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_1
-    2> If the cause is gone, queue rejected rows again with: refcheck batch retry BATCH_1
+    2> If the cause is gone, make rejected rows pending again with: refcheck batch retry BATCH_1
     exit 10
   `)
   const [{ batch_id: id } = { batch_id: '' }] = (await type('batch list --json')).json() as {
@@ -301,7 +301,7 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
   }[]
   expect(await type(`batch retry ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1
-    2> Queued 1 rejected row.
+    2> 1 rejected row is pending again.
     1 of 2 people in people.csv is ordered; 1 pending
 
     batch  BATCH_1
@@ -342,12 +342,12 @@ test('batch retry refuses rows that were not rejected, such as a row with an unk
   const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
   expect(await all(['1', '2', '3'].map((row) => `batch retry ${id} --row ${row}`))).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1 --row 1
-    2> Error: row 1 is accepted; only rejected rows can be queued again
+    2> Error: row 1 is accepted; only rejected rows can be sent again
     2> List the rejected rows with: refcheck batch rows BATCH_1 --state rejected
     exit 2
 
     $ refcheck batch retry BATCH_1 --row 2
-    2> Error: row 2 is unknown; only rejected rows can be queued again
+    2> Error: row 2 is unknown; only rejected rows can be sent again
     2> It may have been ordered. Settle it first with: refcheck batch reconcile BATCH_1
     exit 2
 

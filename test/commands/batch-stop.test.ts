@@ -99,7 +99,6 @@ test('a batch that another user continues reports this', async () => {
     3  rows
 
     halted  2026-11-20 12:00 +00:00  user is not an active member of the organisation
-    The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
 
     results  HOME/people.results.csv
     2> Error: halted: user is not an active member of the organisation; 1 accepted so far, 2 not sent yet

@@ -138,7 +138,6 @@ test('without credits the run halts, the rows stay pending, and the batch contin
     4  rows
 
     halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-    The organisation has to buy credits.
 
     results  HOME/people.results.csv
     2> Error: halted: organisation has no credits remaining; 2 accepted so far, 2 not sent yet
@@ -207,7 +206,6 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     4  rows
 
     halted  2026-11-20 12:00 +00:00  organisation trial has expired
-    The organisation’s trial is over; an Owner can subscribe.
 
     results  HOME/people.results.csv
     2> Error: halted: organisation trial has expired; 1 accepted so far, 3 not sent yet
@@ -229,7 +227,6 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     4  rows
 
     halted  2026-11-20 12:00 +00:00  invalid API key
-    A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
 
     results  HOME/people.results.csv
     2> Error: halted: invalid API key; 1 accepted so far, 3 not sent yet
@@ -264,12 +261,13 @@ test('if the package is replaced, the run halts and names the successor and the 
     3  rows
 
     halted  2026-11-20 12:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
-    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
 
     results  HOME/people.results.csv
     2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 2 not sent yet
-    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
-    2> Then resume with: refcheck batch resume BATCH_1
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+    2> Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
+    2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv
+    2> Then cancel them here: refcheck batch cancel BATCH_1
     exit 5
   `)
   expect(listOrderedEmails()).toEqual(createEmails(1))
@@ -342,7 +340,6 @@ test('if the package is replaced and the list of packages cannot be read, the ru
     3  rows
 
     halted  2026-11-20 12:00 +00:00  the service failed (503): internal server error
-    Try again in a moment. Check whether the service is up with: refcheck ping
 
     results  HOME/people.results.csv
     2> Error: halted: the service failed (503): internal server error; 1 accepted so far, 2 not sent yet

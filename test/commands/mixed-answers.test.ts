@@ -351,7 +351,6 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         2  rows
 
         halted  2026-11-20 12:00 +00:00  the service answered with request REQUEST_2 for row 1 of batch BATCH_1 as well, and the request is for row 1 of batch BATCH_2
-        A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent. Settle that row with: refcheck batch reconcile BATCH_1
 
         results  HOME/two.results.csv
         2> Error: halted: the service answered with request REQUEST_2 for row 1 of batch BATCH_1 as well, and the request is for row 1 of batch BATCH_2; 1 accepted so far, 1 not sent yet

@@ -36,12 +36,13 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     3  rows
 
     halted  2026-11-20 12:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
-    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
 
     results  HOME/people.results.csv
     2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 2 not sent yet
-    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
-    2> Then resume with: refcheck batch resume BATCH_1
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+    2> Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
+    2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv
+    2> Then cancel them here: refcheck batch cancel BATCH_1
     exit 5
   `)
   expect(listOrderedEmails()).toEqual(createEmails(1))

@@ -333,7 +333,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
   await type('store purge --email yves@example.com --yes')
   expect(await type(`batch retry ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_2
-    2> No rejected rows to queue.
+    2> No rejected row is left to send: their people are ordered otherwise, or were removed.
     batch  BATCH_2
     a file, 102 Identity check only
 
@@ -352,7 +352,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
     1  row
     2> Error: 0 of 1 row was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_2
-    2> If the cause is gone, queue rejected rows again with: refcheck batch retry BATCH_2
+    2> If the cause is gone, make rejected rows pending again with: refcheck batch retry BATCH_2
     exit 10
   `)
 })

@@ -57,7 +57,7 @@ WHERE IT STANDS
   What to do with unknown, duplicate and held rows: refcheck help safety
 
 REJECTED ROWS
-  Wrong row: fix the file and run it again. Another reason: queue them again:
+  Wrong row: fix the file and run it again. Another reason: send them again:
     $ refcheck batch retry 3f2b8c1e
     $ refcheck batch resume 3f2b8c1e
 

@@ -47,7 +47,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
           : [
               `From now on, ${batch.packageId} and ${flags.package} count as one package: a person who was ordered under one is not ordered under the other.`,
             ]),
-        ...(rejected > 0 ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`] : []),
+        ...(rejected > 0 ? [`Make the rejected rows pending with: refcheck batch retry ${batch.id}`] : []),
         ...(held > 0 ? [`Decide about the held rows: refcheck batch release ${batch.id}`] : []),
         ...(pending > 0
           ? [`Order ${pending === 1 ? 'it' : 'them'} with: refcheck batch resume ${batch.id}`]

@@ -1,3 +1,4 @@
+import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
@@ -6,10 +7,20 @@ import { batchResultView, batchStatusView, unfinishedText } from '../../output/v
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
 import { countOrdered, findBatch } from '../../usecases/batch/read-batch.ts'
 
+/** Returns why no row became pending. `batch` is the batch before the command, and `after` its counts after it. */
+function unchangedText(batch: Batch, after: BatchCounts): string {
+  const { id, counts: before } = batch
+  if (before.rejected === 0) return 'No row is rejected.'
+  const heldCount = after.held - before.held
+  return heldCount > 0
+    ? `${formatCount(heldCount, 'rejected row is', 'rejected rows are')} held now, for a decision: refcheck batch release ${id}`
+    : 'No rejected row is left to send: their people are ordered otherwise, or were removed.'
+}
+
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
-  static override summary = 'Queue rejected rows of a batch again'
+  static override summary = 'Make rejected rows of a batch ready to be sent again'
   static override description =
-    'For rows that the service rejected for a reason outside the file, such as missing credits. "refcheck batch resume" then sends them. If the row itself is wrong, fix the file and run it again: what was accepted is not ordered twice.'
+    'For rows that the service rejected for a reason outside the file, such as missing credits. The rows are pending then, and "refcheck batch resume" sends them. If the row itself is wrong, fix the file and run it again: what was accepted is not ordered twice.'
   static override examples = ['refcheck batch retry 3f2b8c1e', 'refcheck batch retry 3f2b8c1e --row 12']
   static override args = batchArgs
   static override flags = {
@@ -27,14 +38,14 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const services = await this.app.batchServices()
     const batch = await findBatch(services, this.args.batch_id)
     const queuedCount = await retryBatch(services, batch, this.flags.row)
-    if (queuedCount > 0) await updateResultsFile(this.app, batch)
-    this.app.reporter.note(
-      queuedCount === 0
-        ? 'No rejected rows to queue.'
-        : `Queued ${formatCount(queuedCount, 'rejected row')}.`,
-    )
     const updatedBatch = await findBatch(services, batch.id)
     const { id, name, counts } = updatedBatch
+    if (counts.rejected < batch.counts.rejected) await updateResultsFile(this.app, batch)
+    this.app.reporter.note(
+      queuedCount === 0
+        ? unchangedText(batch, counts)
+        : `${formatCount(queuedCount, 'rejected row is', 'rejected rows are')} pending again.`,
+    )
     const status = batchStatusView(await statusWithPackage(this.app, updatedBatch))
     if (queuedCount === 0 && counts.pending === 0) return this.answer(status)
     const ordered = await countOrdered(services, updatedBatch)

@@ -43,7 +43,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
     if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === null))
       this.app.reporter.note(
-        `If the cause is gone, queue rejected rows again with: refcheck batch retry ${batch.id}`,
+        `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batch.id}`,
       )
     if (heldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))

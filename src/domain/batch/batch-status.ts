@@ -229,6 +229,7 @@ export const errorInResults = (row: BatchRow): string | null =>
 
 /** Returns the reason why a row is not accepted, as one sentence without advice. */
 function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
+  if (row.matches?.laterBatch !== undefined) return laterOrderText(row, row.matches)
   const text = textOfReason(row, other)
   const packageText = storedCountsAsText(row)
   return text === null || packageText === undefined || row.state === 'cancelled'
@@ -242,7 +243,6 @@ function textOfReason(
 ): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
-  if (matches?.laterBatch !== undefined) return laterOrderText(row, matches)
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))
     return `not ordered again: is the same order as ${matchText(matches, batchId)}`
   if (heldFor === 'unmatched_request' && state === 'held')

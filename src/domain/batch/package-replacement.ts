@@ -16,6 +16,8 @@ interface SchemaChange {
   /** The difference in words. */
   change: string
   required: boolean
+  /** Whether the field is new and required: no order for the earlier package has it. */
+  isMissing?: boolean
 }
 
 /**
@@ -83,7 +85,7 @@ export function schemaChanges(oldSchema: PackageSchema, newSchema: PackageSchema
   for (const [field, { type, required }] of newFields) {
     const oldField = oldFields.get(field)
     if (oldField === undefined) {
-      changes.push({ field, change: required ? 'new and required' : 'new', required })
+      changes.push({ field, change: required ? 'new and required' : 'new', required, isMissing: required })
       continue
     }
     if (oldField.type !== type) changes.push({ field, change: `${oldField.type} is now ${type}`, required })
@@ -119,12 +121,30 @@ export interface InvalidRow {
   problems: readonly Problem[]
 }
 
+/** The properties of a batch that the steps for its rows depend on. */
+type BatchOfRows = Pick<Batch, 'id' | 'allowDuplicate' | 'allowSimilar' | 'shared'>
+
+/** Returns the steps that order the rows of a batch under a package for which their values have to be changed. */
+export function stepsWithoutMove(batch: BatchOfRows, packageId: number): string[] {
+  const { id, allowDuplicate, allowSimilar = false, shared = [] } = batch
+  const runCommand = fileCommand('run', {
+    file: 'rest.csv',
+    columns: {},
+    allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
+  })
+  return [
+    `Write the rows that were not sent to a file: refcheck batch export ${id} --state pending,held,rejected --output rest.csv`,
+    `Fix them there, set their package_id to ${packageId}, and order them: ${runCommand}`,
+    `Then cancel them here: refcheck batch cancel ${id}`,
+  ]
+}
+
 /**
  * Returns the error if rows are invalid for the successor; nothing is moved then. Each problem is listed once, with its
  * rows.
  */
 export function moveError(
-  batch: Pick<Batch, 'id' | 'allowDuplicate' | 'allowSimilar' | 'shared'>,
+  batch: BatchOfRows,
   packageId: number,
   invalid: readonly InvalidRow[],
 ): InvalidInputError | undefined {
@@ -138,21 +158,11 @@ export function moveError(
     text: `${text}, in ${rowsText(occurrences.map(({ row }) => row))}`,
   }))
   const rows = formatCount(invalid.length, 'row is', 'rows are')
-  const { id, allowDuplicate, allowSimilar = false, shared = [] } = batch
-  const runCommand = fileCommand('run', {
-    file: 'rest.csv',
-    columns: {},
-    allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
-  })
   return new InvalidInputError(
     `${rows} invalid for package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {
       problems: problems.length > 1 ? problems : undefined,
-      hint: [
-        `Nothing was moved. Write the rows that were not sent to a file: refcheck batch export ${id} --state pending,held,rejected --output rest.csv`,
-        `Fix them there, set their package_id to ${packageId}, and order them: ${runCommand}`,
-        `Then cancel them here: refcheck batch cancel ${id}`,
-      ].join('\n'),
+      hint: `Nothing was moved. ${stepsWithoutMove(batch, packageId).join('\n')}`,
     },
   )
 }

@@ -147,7 +147,9 @@ function haltedError(error: RefcheckError, resumeCommand: string, counts: BatchC
     ? (error.constructor as typeof IncompleteError)
     : IncompleteError
   const fixHint = hintWithinBatch(error.hint)
-  const resumeHint = counts.pending > 0 ? `Then resume with: ${resumeCommand}` : undefined
+  // The steps for rows that cannot be moved to the successor end with their cancellation.
+  const endsBatch = fixHint?.includes('refcheck batch cancel') === true
+  const resumeHint = counts.pending > 0 && !endsBatch ? `Then resume with: ${resumeCommand}` : undefined
   return new ErrorClass(`halted: ${error.message}; ${progressText(counts)}`, {
     hint: [fixHint, resumeHint].filter((line) => line !== undefined).join('\n'),
     status: error.status,
@@ -290,7 +292,7 @@ function nextStepHint(
   const seeReasons = `See the reason for each row with: refcheck batch rows ${batchId}`
   return rejected === orderedBefore.rejectedCount
     ? seeReasons
-    : `${seeReasons}\nIf the cause is gone, queue rejected rows again with: refcheck batch retry ${batchId}`
+    : `${seeReasons}\nIf the cause is gone, make rejected rows pending again with: refcheck batch retry ${batchId}`
 }
 
 /** Returns the decisions about a row that may have been ordered, because the store had lost attempts. */
@@ -330,13 +332,27 @@ export function markPostponedAsUserChoice(
     : failure
 }
 
-function progressText({ pending, accepted }: BatchCounts): string {
-  return `${accepted} accepted so far, ${pending} not sent yet`
+function progressText(counts: BatchCounts): string {
+  const { pending, accepted } = counts
+  const others = formatCounts({ ...counts, pending: 0 })
+  return `${accepted} accepted so far, ${others === '' ? '' : `${others}, `}${pending} not sent yet`
 }
 
 /** Describes counts: "3 rejected, 1 duplicate". */
 function formatCounts(counts: BatchCounts): string {
-  return (['pending', 'sending', 'held', 'rejected', 'dropped', 'duplicate', 'invalid', 'cancelled'] as const)
+  return (
+    [
+      'pending',
+      'sending',
+      'unknown',
+      'held',
+      'rejected',
+      'dropped',
+      'duplicate',
+      'invalid',
+      'cancelled',
+    ] as const
+  )
     .filter((state) => counts[state] > 0)
     .map((state) => `${counts[state]} ${state}`)
     .join(', ')

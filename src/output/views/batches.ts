@@ -192,7 +192,9 @@ function statusLines(
     ...(halt === undefined || holder !== undefined
       ? []
       : ['', `${styled(terminal, 'red', 'halted')}  ${localTime(halt.at)}  ${sanitize(halt.message)}`]),
-    ...(halt?.hint === undefined || holder !== undefined ? [] : [sanitize(halt.hint)]),
+    ...(halt?.hint === undefined || holder !== undefined
+      ? []
+      : halt.hint.split('\n').map((line) => sanitize(line))),
     ...(results_file === null ? [] : ['', `results  ${sanitize(results_file)}`]),
   ]
 }

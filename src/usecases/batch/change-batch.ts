@@ -279,7 +279,7 @@ async function requireRejected(batches: Batches, batchId: string, number: number
     })
   }
   if (row.state === 'rejected') return
-  throw new UsageError(`row ${number} is ${row.state}; only rejected rows can be queued again`, {
+  throw new UsageError(`row ${number} is ${row.state}; only rejected rows can be sent again`, {
     hint:
       row.state === 'unknown'
         ? `It may have been ordered. Settle it first with: refcheck batch reconcile ${batchId}`

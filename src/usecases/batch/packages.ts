@@ -1,6 +1,11 @@
 import type { Services } from '../services.ts'
 import type { Package } from '../../contract/package.ts'
-import { findSuccessors, likelySuccessor, schemaChanges } from '../../domain/batch/package-replacement.ts'
+import {
+  findSuccessors,
+  likelySuccessor,
+  schemaChanges,
+  stepsWithoutMove,
+} from '../../domain/batch/package-replacement.ts'
 import { RefcheckError, NotFoundError, IncompleteError } from '../../errors/kinds.ts'
 import { type SchemaServices, loadSchema } from '../form/package.ts'
 import { readJson } from '../../domain/form/json-text.ts'
@@ -30,14 +35,14 @@ export async function readAndLinkPackages({
 /**
  * Returns a NotFoundError about the first of `packageIds` that cannot be ordered, according to the service's
  * `packages`; undefined if all can be ordered. The error names the likely successor ("a new required field creates a
- * new package version with a new `id`") and what differs in its schema; with `batchId` also the command that moves
- * the batch.
+ * new package version with a new `id`") and what differs in its schema; with `batch` also the command that moves
+ * the batch, or the steps instead of a move that would be refused.
  */
 export async function packageGoneError(
   ports: SchemaServices,
   packages: readonly Package[],
   packageIds: readonly number[],
-  batchId?: string,
+  batch?: Parameters<typeof stepsWithoutMove>[0],
 ): Promise<NotFoundError | undefined> {
   const active = new Set(packages.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id))
   const packageId = packageIds.find((id) => !active.has(id))
@@ -48,31 +53,46 @@ export async function packageGoneError(
       ? `package ${packageId} is no longer available to this user`
       : `package ${packageId} ("${unavailable.name}") is ${unavailable.status} and can no longer be ordered`
   const successor = unavailable && likelySuccessor(unavailable, packages)
-  const nextStep =
+  const { text, canMove } =
     successor === undefined
-      ? 'List the packages that can be ordered with: refcheck packages list --status active'
-      : await successorText(ports, packageId, successor)
-  const moveHint =
-    batchId === undefined
-      ? ''
-      : ` Move what is left of the batch to it with: refcheck batch move ${batchId} --package ${successor?.id ?? 'N'}`
-  return new NotFoundError(message, { hint: `${nextStep}${moveHint}` })
+      ? {
+          text: 'List the packages that can be ordered with: refcheck packages list --status active',
+          canMove: true,
+        }
+      : await describeSuccessor(ports, packageId, successor)
+  if (batch === undefined) return new NotFoundError(message, { hint: text })
+  const steps =
+    canMove || successor === undefined
+      ? ` Move what is left of the batch to it with: refcheck batch move ${batch.id} --package ${successor?.id ?? 'N'}`
+      : `\n${stepsWithoutMove(batch, successor.id).join('\n')}`
+  return new NotFoundError(message, { hint: `${text}${steps}` })
 }
 
-async function successorText(ports: SchemaServices, packageId: number, successor: Package): Promise<string> {
+/** Returns what is known about a successor, and whether rows of the earlier package may be valid for it. */
+async function describeSuccessor(
+  ports: SchemaServices,
+  packageId: number,
+  successor: Package,
+): Promise<{ text: string; canMove: boolean }> {
   const successorName = `Its likely successor is package ${successor.id} (same name, newer id).`
   try {
     const [oldSchema, newSchema] = [
       await ports.schemas.get(packageId),
       await loadSchema(successor.id, { ...ports, refresh: true }),
     ]
-    if (oldSchema === undefined) return successorName
+    if (oldSchema === undefined) return { text: successorName, canMove: true }
     const changes = schemaChanges(oldSchema, newSchema)
-    if (changes.length === 0) return `${successorName} It has the same fields.`
-    return `${successorName} ${changes.map(({ field, change }) => `${field}: ${change}`).join('; ')}.`
+    const changesText =
+      changes.length === 0
+        ? 'It has the same fields'
+        : changes.map(({ field, change }) => `${field}: ${change}`).join('; ')
+    return {
+      text: `${successorName} ${changesText}.`,
+      canMove: changes.every(({ isMissing }) => isMissing !== true),
+    }
   } catch (error) {
     // An unreadable schema of the successor must not hide the error about the package.
-    if (error instanceof RefcheckError) return successorName
+    if (error instanceof RefcheckError) return { text: successorName, canMove: true }
     throw error
   }
 }

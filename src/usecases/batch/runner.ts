@@ -370,7 +370,7 @@ class Run {
           ports,
           await ports.api.listPackages(undefined, ports.signal),
           [packageId],
-          this.#batchId,
+          await ports.batches.find(this.#batchId),
         )
       : undefined
     return (

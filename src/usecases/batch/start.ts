@@ -305,7 +305,7 @@ async function checkPackages(ports: RunServices, batch: Batch): Promise<Refcheck
     for await (const { packageId } of pending) packageIds.add(packageId)
   }
   try {
-    return await packageGoneError(ports, await readAndLinkPackages(ports), [...packageIds], batch.id)
+    return await packageGoneError(ports, await readAndLinkPackages(ports), [...packageIds], batch)
   } catch (error) {
     if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
     throw error

@@ -205,7 +205,6 @@ test('continue a batch that was halted', async () => {
     3  rows
 
     halted  YYYY-MM-DD HH:MM +00:00  no credits left
-    The organisation has to buy credits.
 
     results  HOME/people.results.csv
     2> Error: halted: no credits left; 0 accepted so far, 3 not sent yet

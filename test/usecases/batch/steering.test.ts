@@ -154,7 +154,7 @@ describe('retry', () => {
     const batch = await addMixedBatch()
     expect(await retryRows(batch, [3, 4])).toMatchObject(
       usageError(
-        'row 4 is unknown; only rejected rows can be queued again',
+        'row 4 is unknown; only rejected rows can be sent again',
         `refcheck batch reconcile ${batch.id}`,
       ),
     )
