@@ -59,7 +59,7 @@ export async function callEveryEndpoint(
  * Returns a test that calls every endpoint as each of several callers. The names of the callers are their
  * descriptions in findings.
  */
-const callAsEach =
+const testEachCaller =
   (status: number, callers: (context: CaseContext) => Record<string, Partial<Identity>>): Run =>
   async (context) => {
     const findings: string[] = []
@@ -182,7 +182,7 @@ export const accessCases: readonly Case[] = [
   ...casesThatRead('Authentication', {
     'authentication.required': [
       'Both headers are required on every /v1/* endpoint except: GET /v1/ping (no authentication), and GET /v1/reports/* when a valid signed `t` query token is supplied.',
-      callAsEach(401, ({ target: { apiKey, userEmail } }) => ({
+      testEachCaller(401, ({ target: { apiKey, userEmail } }) => ({
         'without headers': {},
         'without the user e-mail': { apiKey },
         'without the key': { userEmail },
@@ -192,7 +192,7 @@ export const accessCases: readonly Case[] = [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (context) => {
         const { apiKey, userEmail } = context.target
-        const testCallers = callAsEach(401, () => ({
+        const testCallers = testEachCaller(401, () => ({
           'with an unknown key': { apiKey: unknownKey, userEmail },
           'with a key that lacks its last character': { apiKey: apiKey.slice(0, -1), userEmail },
           'with a key that has a character too many': { apiKey: `${apiKey}0`, userEmail },
@@ -233,7 +233,7 @@ export const accessCases: readonly Case[] = [
     ],
     'authentication.unknown-user': [
       "User email not matching an active user of the key's organisation: 403 client_error.",
-      callAsEach(403, ({ target: { apiKey } }) => ({
+      testEachCaller(403, ({ target: { apiKey } }) => ({
         'as an unknown user': { apiKey, userEmail: unknownEmail },
       })),
     ],

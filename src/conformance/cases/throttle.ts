@@ -46,12 +46,13 @@ class Quota {
   readonly minute: QuotaWindow
   /** The longer window, likewise. */
   readonly hour: QuotaWindow
+  /** Whether time passes on the deployment only by `pause`. */
   readonly isManual: boolean
   /** Seconds by which times may differ. The service rounds up, and calls take time with the real clock. */
   readonly toleranceSeconds: number
   readonly #context: CaseContext
 
-  /** Throws a NotTestableError unless the windows are given as an option and can be told apart. */
+  /** Throws a NotTestableError unless the windows are given as an option and can be distinguished. */
   constructor(context: CaseContext) {
     const [minute, hour] = context.target.quota ?? []
     requireTestable(
