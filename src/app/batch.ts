@@ -199,16 +199,18 @@ export async function endedView(
   const status = await batchView(app, withoutRepeatedHint(batch, failure), isJson)
   const { readFailedPeople } = await import('../usecases/batch/read-batch.ts')
   const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.earlierOrders.failedByStatus
-  const failed =
+  const failedPeople =
     cancelled + inError === 0
       ? []
       : await readFailedPeople(await app.services('batches', 'ledger', 'files'), batch)
-  const text = resultText(fileName, result, failure, failed)
-  if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined, failed)
+  const text = resultText(fileName, result, failure, failedPeople)
+  if (failure !== undefined && !failure.isUserChoice)
+    return batchResultView(status, text, undefined, failedPeople)
   if (failure !== undefined && batch.counts.held > 0)
-    return batchResultView(status, text, `refcheck batch release ${batch.id}`, failed)
+    return batchResultView(status, text, `refcheck batch release ${batch.id}`, failedPeople)
   const { failedRequestsCommand } = await import('../output/views/attention.ts')
-  if (failed.length > 0) return batchResultView(status, text, failedRequestsCommand(failed), failed)
+  if (failedPeople.length > 0)
+    return batchResultView(status, text, failedRequestsCommand(failedPeople), failedPeople)
   // No report is ready seconds after the order.
   if (result.orderedInThisRun > 0)
     return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)

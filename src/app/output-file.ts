@@ -47,13 +47,13 @@ export async function openOutputFile(
     return { path: undefined, overwrite }
   }
   const path = resolve(context.cwd, typedPath)
-  const existing = await lstat(path).catch(() => undefined)
-  if (existing?.isDirectory() === true) {
+  const existingStatus = await lstat(path).catch(() => undefined)
+  if (existingStatus?.isDirectory() === true) {
     throw new UsageError(`${flag}: ${typedPath} is a folder`, {
       hint: 'Give the name of a file in it.',
     })
   }
-  if (existing !== undefined && !overwrite) {
+  if (existingStatus !== undefined && !overwrite) {
     throw new UsageError(`${flag}: ${typedPath} already exists`, {
       hint: `Choose another name, or ${hasOverwrite ? 'replace it with --overwrite' : 'remove it first'}.`,
     })

@@ -27,7 +27,7 @@ export interface DownloadFlags {
 
 interface Destination {
   /** The value of `--output`, or its default. */
-  typed: string
+  typedPath: string
   source: ReportSource
   signal: AbortSignal
   /**
@@ -112,14 +112,14 @@ const reportWait =
 
 async function openFolder(
   app: App,
-  { typed, source, signal, onWait = reportWait(app) }: Destination,
+  { typedPath, source, signal, onWait = reportWait(app) }: Destination,
   { overwrite, timeout }: DownloadFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { findExisting, isPdfFile } = await import('../store/reports/file.ts')
   const reportFolders = await app.service('reportFolders')
-  const path = resolve(app.context.cwd, typed)
+  const path = resolve(app.context.cwd, typedPath)
   const status = await findExisting(path)
-  const target = parseDestination(typed, path, status, isSingleSource(source))
+  const target = parseDestination(typedPath, path, status, isSingleSource(source))
   const waitOptions = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
     signal,
@@ -132,7 +132,7 @@ async function openFolder(
     return { folder, file: undefined }
   }
   if (status === 'file' && !overwrite && !(await isPdfFile(path))) {
-    throw new UsageError(`--output: ${typed} already exists`, {
+    throw new UsageError(`--output: ${typedPath} already exists`, {
       hint: 'Choose another name, or replace it with --overwrite.',
     })
   }
@@ -142,7 +142,7 @@ async function openFolder(
       (record) => record.file === file,
     )
     if (listedReport !== undefined && isSingleSource(source) && !isReportOf(listedReport, source)) {
-      throw new UsageError(`--output: ${typed} is another report, as the manifest of its folder says`, {
+      throw new UsageError(`--output: ${typedPath} is another report, as the manifest of its folder says`, {
         hint: 'It was left as it is. Choose another name.',
       })
     }

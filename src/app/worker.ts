@@ -178,7 +178,7 @@ function createProfile(
         ? undefined
         : async () => {
             const flags = { overwrite: false, wait: false, timeout: undefined, concurrency: undefined }
-            const typed = resolve(app.context.cwd, folder)
+            const typedPath = resolve(app.context.cwd, folder)
             const onWait = (other: string): void =>
               onEvent({
                 name: 'folder-in-use',
@@ -188,7 +188,7 @@ function createProfile(
             const { reports, failure } = await downloadReports(
               app,
               { ...flags, 'name-template': undefined },
-              { typed, source: { kind: 'all', isOfProfile }, signal, onWait },
+              { typedPath, source: { kind: 'all', isOfProfile }, signal, onWait },
             )
             return { reports: reports.filter((each) => !isMissing(each) && !each.skipped).length, failure }
           },

@@ -51,13 +51,13 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     const outputFile = await openOutputFile(context, flags.output, flags)
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, planned } = await readWithAnswers(choices, app.prompter(), async () => {
-      const opened = await openBatchFile(await app.service('files'), this.args.file, choices)
+      const openedFile = await openBatchFile(await app.service('files'), this.args.file, choices)
       const services = await createPlanServices(app)
-      const packageId = await findDefaultPackage(services, opened, choices)
+      const packageId = await findDefaultPackage(services, openedFile, choices)
       choices.packageId = packageId
-      const orders = await readOrders(services, opened, choices, packageId)
+      const orders = await readOrders(services, openedFile, choices, packageId)
       const planOptions = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
-      return { file: opened, planned: await planBatch(services, opened, orders, planOptions) }
+      return { file: openedFile, planned: await planBatch(services, openedFile, orders, planOptions) }
     })
     const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))

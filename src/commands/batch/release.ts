@@ -67,9 +67,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       batchStatusView(await statusWithPackage(app, (await services.batches.find(batch.id)) ?? batch))
     if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
     if (leftOutCount > 0) {
-      const who = leftOutCount === 1 ? answers?.lastCancelled : undefined
+      const personText = leftOutCount === 1 ? answers?.lastCancelled : undefined
       app.reporter.note(
-        `Left out ${who ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
+        `Left out ${personText ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
       )
     }
     if (leftOutCount > 0 && releasedCount === 0) return this.answer(await readStatus())

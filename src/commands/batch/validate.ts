@@ -52,10 +52,10 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const files = await app.service('files')
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
     const { file, orders, plan, onBatchEvent } = await readWithAnswers(choices, app.prompter(), async () => {
-      const opened = await openBatchFile(files, this.args.file, choices)
+      const openedFile = await openBatchFile(files, this.args.file, choices)
       const services = { ...(await createPlanServices(app)), signal: this.signal }
-      choices.packageId = await findDefaultPackage(services, opened, choices)
-      const batchOrders = await readOrders(services, opened, choices, choices.packageId)
+      choices.packageId = await findDefaultPackage(services, openedFile, choices)
+      const batchOrders = await readOrders(services, openedFile, choices, choices.packageId)
       const { packageId } = choices
       const planOptions = {
         choices,
@@ -64,8 +64,13 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
         resultsFile: undefined,
         isCheck: true,
       }
-      const planned = await planBatch(services, opened, batchOrders, planOptions)
-      return { file: opened, orders: batchOrders, plan: planned.plan, onBatchEvent: services.onBatchEvent }
+      const planned = await planBatch(services, openedFile, batchOrders, planOptions)
+      return {
+        file: openedFile,
+        orders: batchOrders,
+        plan: planned.plan,
+        onBatchEvent: services.onBatchEvent,
+      }
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors({ ...files, onBatchEvent }, orders.sheet, plan.check, flags.errors)

@@ -19,11 +19,13 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
     const { key } = this.args
     const sources = await this.app.sessionSources()
     if (key === 'account' && sources.profile !== undefined) await this.confirmAccount(sources.profile)
-    const removed =
+    const isRemoved =
       key === 'webhook-secret'
         ? (await removeWebhookSecret(sources)).removed
         : await unsetSetting(sources, key)
-    this.answer(changedView({ key, removed }, removed ? `${key} is no longer set` : `${key} was not set`))
+    this.answer(
+      changedView({ key, removed: isRemoved }, isRemoved ? `${key} is no longer set` : `${key} was not set`),
+    )
   }
 
   /** Asks for confirmation, because the profile would use the account that is set for all profiles. */

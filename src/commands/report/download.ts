@@ -82,8 +82,8 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       return this.stream(source as SingleSource)
     }
     const outputPath = output ?? (await this.app.setting('output-dir')) ?? '.'
-    const target = { typed: outputPath, source, signal: this.signal }
-    const result = await downloadReports(this.app, this.flags, target)
+    const destination = { typedPath: outputPath, source, signal: this.signal }
+    const result = await downloadReports(this.app, this.flags, destination)
     if (this.flags.open && result.failure === undefined) await openInViewer(this.app, result)
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }

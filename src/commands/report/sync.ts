@@ -34,8 +34,8 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     const configuredFolder = output ?? (await this.app.setting('output-dir'))
     const folderPath = configuredFolder ?? (await this.askFolder())
     const flags = { ...this.flags, overwrite: false, wait: false }
-    const target = { typed: folderPath, source: { kind: 'all' }, signal: this.signal } as const
-    const result = await downloadReports(this.app, flags, target)
+    const destination = { typedPath: folderPath, source: { kind: 'all' }, signal: this.signal } as const
+    const result = await downloadReports(this.app, flags, destination)
     // The setting is saved only now: the download has shown that the path is a folder.
     if (configuredFolder === undefined) await this.saveFolder(result.folder)
     await updateStatusesInResults(this.app)

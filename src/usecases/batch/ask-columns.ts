@@ -35,18 +35,18 @@ export async function agreeColumns(
 ): Promise<Mapping> {
   const { sheet, schemas, mapping } = columns
   const name = headerMappingName(sheet.columns, schemas)
-  const stored = await mappings.get(name)
-  if (stored !== undefined) {
-    const merged = mergeMappings(stored, mapping)
+  const storedMapping = await mappings.get(name)
+  if (storedMapping !== undefined) {
+    const merged = mergeMappings(storedMapping, mapping)
     const { unknownColumns } = matchColumns(sheet.columns, schemas, merged)
     if (unknownColumns.length < columns.match.unknownColumns.length) {
-      onBatchEvent({ name: 'columns-agreed-before', text: confirmedMappingText(stored, name) })
+      onBatchEvent({ name: 'columns-agreed-before', text: confirmedMappingText(storedMapping, name) })
       return merged
     }
   }
   if (prompter === undefined) return mapping
   const answers = await askColumns(prompter, columns)
-  await mappings.put(name, stored === undefined ? answers : mergeMappings(stored, answers))
+  await mappings.put(name, storedMapping === undefined ? answers : mergeMappings(storedMapping, answers))
   onBatchEvent({ name: 'columns-saved' })
   return mergeMappings(mapping, answers)
 }
@@ -67,9 +67,9 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
       suggestion === undefined ? [] : [[header, suggestion]],
     ),
   )
-  const undecided = match.unknownColumns.filter(({ suggestion }) => suggestion === undefined)
+  const undecidedColumns = match.unknownColumns.filter(({ suggestion }) => suggestion === undefined)
   for (const field of openFields(columns)) {
-    const candidateColumns = candidatesFor(undecided, field).filter(
+    const candidateColumns = candidatesFor(undecidedColumns, field).filter(
       ({ header }) => !fieldByHeader.has(header),
     )
     if (candidateColumns.length === 0) continue
@@ -122,8 +122,8 @@ function openFields({ schemas, match }: UnexplainedColumns): string[] {
     contestedField === undefined ? [] : [contestedField],
   )
   const suggested = new Set(match.unknownColumns.map(({ suggestion }) => suggestion))
-  const missing = missingColumns(match.targets, schemas).filter((field) => !suggested.has(field))
-  return [...new Set([...contestedFields, ...missing])]
+  const missingFields = missingColumns(match.targets, schemas).filter((field) => !suggested.has(field))
+  return [...new Set([...contestedFields, ...missingFields])]
 }
 
 /** Returns the columns that may contain a field: those that contest it, or else those that contest no field. */

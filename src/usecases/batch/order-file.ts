@@ -122,13 +122,13 @@ export async function orderFile(
   const continueKnown = (known: Batch): Promise<OrderFileEnd> =>
     continueBatch(ports, prompts, known, { file, choices })
   const batchOfSameFile = await findBatchOfFile(ports, file, packageId)
-  const known =
+  const knownBatch =
     batchOfSameFile !== undefined && choices.isReadingChosen
       ? await findBatchReadAsChosen(ports, file, columns, batchOfSameFile)
       : batchOfSameFile
-  const isAgain = choices.isAgain === true && known !== undefined && known !== 'another'
-  if (isAgain) requireFinished(known)
-  else if (known !== undefined && known !== 'another') return continueKnown(known)
+  const isAgain = choices.isAgain === true && knownBatch !== undefined && knownBatch !== 'another'
+  if (isAgain) requireFinished(knownBatch)
+  else if (knownBatch !== undefined && knownBatch !== 'another') return continueKnown(knownBatch)
   const orders = await readOrders(ports, file, columns, packageId)
   const resultsFile = await findResultsPath(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
@@ -136,8 +136,8 @@ export async function orderFile(
     allowances,
     packageId,
     resultsFile,
-    isReadOtherwise: known === 'another' || (isAgain && known.id !== batchOfSameFile?.id),
-    replaces: isAgain ? known.id : undefined,
+    isReadOtherwise: knownBatch === 'another' || (isAgain && knownBatch.id !== batchOfSameFile?.id),
+    replaces: isAgain ? knownBatch.id : undefined,
   })
   const addedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
   if (addedMeanwhile !== undefined && !isAgain) return continueKnown(addedMeanwhile)
@@ -195,10 +195,10 @@ async function addBatch(
   continueKnown: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
   const claim = await claimResultsFile(ports, file, results, batch.resultsFile)
-  const existing = await ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
-  if (existing === undefined) return { kind: 'stored', batchId: batch.id, isPlanned: true }
+  const existingBatch = await ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
+  if (existingBatch === undefined) return { kind: 'stored', batchId: batch.id, isPlanned: true }
   await claim.deleteEmptyFile()
-  return continueKnown(existing)
+  return continueKnown(existingBatch)
 }
 
 /**
@@ -250,24 +250,24 @@ async function continueBatch(
       return { kind: 'stored', batchId: found.id, isPlanned: false }
     }
   }
-  const known = await findBatchToRun(ports, found.id)
-  prompts.onKnown(known)
-  if (choices.isDryRun) return { kind: 'existing-batch', batch: known }
+  const knownBatch = await findBatchToRun(ports, found.id)
+  prompts.onKnown(knownBatch)
+  if (choices.isDryRun) return { kind: 'existing-batch', batch: knownBatch }
   const { results, allowances } = choices
   if (allowances.allowSimilar || allowances.shared.length > 0)
-    ports.onBatchEvent({ name: 'similar-too-late', batchId: known.id, held: known.counts.held })
-  if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
-    ports.onBatchEvent({ name: 'duplicates-too-late', batchId: known.id })
+    ports.onBatchEvent({ name: 'similar-too-late', batchId: knownBatch.id, held: knownBatch.counts.held })
+  if (allowances.allowDuplicate && !knownBatch.allowDuplicate && knownBatch.counts.duplicate > 0) {
+    ports.onBatchEvent({ name: 'duplicates-too-late', batchId: knownBatch.id })
   }
-  const finished = results === undefined ? await findFinishedEnd(ports, known) : undefined
-  if (finished !== undefined) return { kind: 'stored', batchId: known.id, isPlanned: false, finished }
-  await refuseOrderedUnderSuccessor(ports, known)
-  if (known.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, known))
+  const finished = results === undefined ? await findFinishedEnd(ports, knownBatch) : undefined
+  if (finished !== undefined) return { kind: 'stored', batchId: knownBatch.id, isPlanned: false, finished }
+  await refuseOrderedUnderSuccessor(ports, knownBatch)
+  if (knownBatch.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, knownBatch))
   if (results !== undefined) {
-    const path = await findResultsPath(ports, file, results, known.resultsFile)
-    if (path !== undefined) await ports.batches.recordResultsFile(known.id, path)
+    const path = await findResultsPath(ports, file, results, knownBatch.resultsFile)
+    if (path !== undefined) await ports.batches.recordResultsFile(knownBatch.id, path)
   }
-  return { kind: 'stored', batchId: known.id, isPlanned: false }
+  return { kind: 'stored', batchId: knownBatch.id, isPlanned: false }
 }
 
 /** Finds the batch that was made from this file; with `reading`, only if the file was read in this way. */

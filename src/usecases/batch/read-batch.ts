@@ -282,18 +282,18 @@ export async function readNamesOfRows(
   states: readonly SubmissionState[] | undefined,
 ): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
-  const unnamed = new Set<number>()
+  const unnamedRows = new Set<number>()
   for await (const { row, recipient, state } of batches.rows(batch.id, { states })) {
     if (recipient !== undefined) names.set(row, personName(recipient))
-    else if (state === 'invalid') unnamed.add(row)
+    else if (state === 'invalid') unnamedRows.add(row)
   }
-  const file = unnamed.size === 0 ? undefined : await openFileOfBatch(files, batch)
+  const file = unnamedRows.size === 0 ? undefined : await openFileOfBatch(files, batch)
   if (file === undefined) return names
   const { matchColumns } = await import('../../domain/batch/columns.ts')
   const { map, ignore } = JSON.parse(batch.reading) as FileReading
   const { targets } = matchColumns(file.sheet.columns, [], { map, ignore })
   for await (const { row, cells } of file.sheet.rows()) {
-    if (!unnamed.has(row)) continue
+    if (!unnamedRows.has(row)) continue
     const textOf = (column: 'first_name' | 'last_name'): string => {
       const cell = cells[targets.findIndex((target) => target.column === column)] ?? ''
       return typeof cell === 'string' ? cell : cell.text

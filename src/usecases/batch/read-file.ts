@@ -34,8 +34,8 @@ export async function openBatchFile(
   ])
   const path = file === '-' ? undefined : resolve(target.cwd, file)
   const source = await openSource(target, path, file)
-  const opened = await openSheet(source, { sheet, headerRow, encoding, readJson: jsonRow })
-  return { name: source.name, path, sheet: opened, sha256: await computeDigest(source) }
+  const openedSheet = await openSheet(source, { sheet, headerRow, encoding, readJson: jsonRow })
+  return { name: source.name, path, sheet: openedSheet, sha256: await computeDigest(source) }
 }
 
 async function openSource(
@@ -117,8 +117,8 @@ export async function readOrders(
 }
 
 async function readStoredMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<StoredMapping> {
-  const stored = await mappings.get(name)
-  if (stored !== undefined) return stored
+  const storedMapping = await mappings.get(name)
+  if (storedMapping !== undefined) return storedMapping
   throw new UsageError(`--mapping: no mapping named "${name}"`, {
     hint: `Save one with: refcheck batch validate FILE --map 'Given name=first_name' --save-mapping ${name}`,
   })
@@ -178,8 +178,18 @@ export async function withDefaults(
 /** Whether flags state how to read the file. */
 export function isReadingChosen(choices: ColumnChoices): boolean {
   const { sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry } = choices
-  const chosen = [sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry]
-  return chosen.some((each) => each !== undefined)
+  const readingChoices = [
+    sheet,
+    headerRow,
+    encoding,
+    hidden,
+    acceptLines,
+    map,
+    ignore,
+    mapping,
+    defaultCountry,
+  ]
+  return readingChoices.some((each) => each !== undefined)
 }
 
 /**

@@ -48,9 +48,9 @@ export async function reconcileByEvidence(
   const { ledger, batches, inbox, clock } = ports
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
-  const unknown = await findReconcilableRows(ledger, batch?.id)
+  const reconcilableRows = await findReconcilableRows(ledger, batch?.id)
   const requestIds = ids ?? (await inbox.listUnmatchedIds(ports.api.baseUrl))
-  const found = await reconcile(ports, unknown, requestIds)
+  const found = await reconcile(ports, reconcilableRows, requestIds)
   for (const reconciledBatchId of new Set(found.settled.map(({ submission }) => submission.batchId))) {
     const reconciled = await batches.find(reconciledBatchId)
     if (reconciled !== undefined) await rewriteResults(ports, reconciled)
@@ -111,10 +111,10 @@ export async function decideUnknownRows(
   found: Reconciliation,
 ): Promise<Reconciliation> {
   const nearMatches = new Map(found.ambiguous.map((each) => [each.submission, each.nearMatches]))
-  const unknown = [...nearMatches.keys(), ...found.open].filter(({ state }) => state === 'unknown')
+  const unknownRows = [...nearMatches.keys(), ...found.open].filter(({ state }) => state === 'unknown')
   const decided = new Set<Submission>()
-  for (const [index, submission] of unknown.entries()) {
-    const position = `${index + 1} of ${unknown.length}`
+  for (const [index, submission] of unknownRows.entries()) {
+    const position = `${index + 1} of ${unknownRows.length}`
     try {
       if (await decideUnknownRow(ports, submission, nearMatches.get(submission) ?? [], position))
         decided.add(submission)
@@ -127,7 +127,7 @@ export async function decideUnknownRows(
   }
   return {
     ...found,
-    askedRowCount: unknown.length,
+    askedRowCount: unknownRows.length,
     open: found.open.filter((each) => !decided.has(each)),
     ambiguous: found.ambiguous.filter(({ submission }) => !decided.has(submission)),
   }

@@ -36,8 +36,8 @@ export function requireSameAccount(
   accountInUse: string | undefined,
 ): void {
   if (accountInUse === undefined || account === '' || account === accountInUse) return
-  const used = accountInUse === '' ? 'none is used' : `"${accountInUse}" is used`
-  throw new UsageError(`batch ${id} is of the account "${account}", and ${used}`, {
+  const usedText = accountInUse === '' ? 'none is used' : `"${accountInUse}" is used`
+  throw new UsageError(`batch ${id} is of the account "${account}", and ${usedText}`, {
     hint: `Nothing was sent. Run it again with REFCHECK_ACCOUNT=${account}, or a profile of that account: --profile NAME`,
   })
 }

@@ -370,7 +370,7 @@ function resultsUnwrittenError(batchId: string, { message }: RefcheckError): IoE
   })
 }
 
-/** Acquires the lease of the batch. First changes rows in `sending` of a process that has ended to `unknown`. */
+/** Acquires the lease of the batch. First changes rows in `sending` of a process that has ended to `reconcilableRows`. */
 async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Lease> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
@@ -395,11 +395,11 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
 async function reconcileUnknown(ports: RunServices, batch: Batch, options: RunBatchOptions): Promise<void> {
   const { unknown: unknownCount, dropped, pending } = batch.counts
   if (unknownCount + dropped + pending === 0 || ports.signal?.aborted === true) return
-  const unknown = await findReconcilableRows(ports.ledger, batch.id)
-  if (unknown.length === 0) return
+  const reconcilableRows = await findReconcilableRows(ports.ledger, batch.id)
+  if (reconcilableRows.length === 0) return
   const ids = await options.listUnmatchedIds()
   try {
-    const reconciled = await reconcile(ports, unknown, ids)
+    const reconciled = await reconcile(ports, reconcilableRows, ids)
     options.onReconciled?.(reconciled)
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error

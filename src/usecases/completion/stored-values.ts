@@ -30,8 +30,8 @@ export async function findValues(
   sources: ValueSources,
   current: string,
 ): Promise<Completion[]> {
-  const all = await readValues(kind, sources)
-  return all.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
+  const allValues = await readValues(kind, sources)
+  return allValues.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
 }
 
 async function readValues(kind: ValueSource, sources: ValueSources): Promise<readonly Completion[]> {
@@ -65,8 +65,8 @@ async function readValues(kind: ValueSource, sources: ValueSources): Promise<rea
 }
 
 async function completeBatches({ store }: ValueSources): Promise<Completion[]> {
-  const all = (await (await store())?.batches.list()) ?? []
-  return all
+  const batches = (await (await store())?.batches.list()) ?? []
+  return batches
     .toSorted((one, other) => other.addedAt - one.addedAt)
     .map(({ id, name, addedAt }) => ({
       value: id,
@@ -75,8 +75,8 @@ async function completeBatches({ store }: ValueSources): Promise<Completion[]> {
 }
 
 async function completeRequests({ store }: ValueSources): Promise<Completion[]> {
-  const all = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
-  return all.toReversed().flatMap((row) => {
+  const orders = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
+  return orders.toReversed().flatMap((row) => {
     const { requestId, requestStatus = '' } = row
     return requestId === undefined
       ? []

@@ -282,12 +282,12 @@ export interface Check {
 /** Runs each check in turn, whatever the results of the others. Only Ctrl-C and unexpected errors end the run. */
 export async function checkMachine(checks: readonly Check[]): Promise<MachineReport> {
   const findings: Finding[] = []
-  const failed = new Set<string>()
+  const failedNames = new Set<string>()
   let failure: RefcheckError | undefined
   for (const { name, dependsOn: after = [], check } of checks) {
-    const failedCheck = after.find((each) => failed.has(each))
+    const failedCheck = after.find((each) => failedNames.has(each))
     if (failedCheck !== undefined) {
-      failed.add(name)
+      failedNames.add(name)
       findings.push({
         check: name,
         level: 'warn',
@@ -303,7 +303,7 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
       findings.push({ check: name, level, message, hint })
     } catch (error) {
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
-      failed.add(name)
+      failedNames.add(name)
       failure ??= error
       const { message, hint = '' } = error
       // The message could contain a key that was stored in a wrong file or variable.

@@ -148,7 +148,7 @@ export async function downloadToFolder(
   }
   if (statusWithoutReport !== undefined)
     throw missingReportError(subject.check_name ?? 'the report', statusWithoutReport)
-  const stored = await transferReport(
+  const storeResult = await transferReport(
     {
       subject,
       file: overwrite ? file : (record?.file ?? file),
@@ -158,11 +158,16 @@ export async function downloadToFolder(
     open,
     options,
   )
-  if (stored.outcome === 'refused') throw fileExistsError(stored.why, file)
-  if (overwrite && record !== undefined && record.file !== stored.record.file && statusOnDisk === 'whole') {
+  if (storeResult.outcome === 'refused') throw fileExistsError(storeResult.why, file)
+  if (
+    overwrite &&
+    record !== undefined &&
+    record.file !== storeResult.record.file &&
+    statusOnDisk === 'whole'
+  ) {
     await folder.discard(record.file)
   }
-  return { record: stored.record, skipped: stored.outcome === 'identical' }
+  return { record: storeResult.record, skipped: storeResult.outcome === 'identical' }
 }
 
 /** Maximum number of tries for a transfer that breaks off. Failures before the first byte were retried already. */

@@ -70,13 +70,13 @@ export async function readRequests(
       if (!isAboutOneRequest || failedReads >= maxFailedReads) haltError = failure
     }
   }
-  const unread = results.filter(isUnread)
-  const [first] = unread
-  const isNothingRead = unread.length === results.length
+  const unreadResults = results.filter(isUnread)
+  const [first] = unreadResults
+  const isNothingRead = unreadResults.length === results.length
   if (first !== undefined && isNothingRead && (haltError !== undefined || results.length === 1)) {
     throw haltError ?? first.error
   }
-  return { results, failure: mostSevere(unread.map(({ error }) => error)) }
+  return { results, failure: mostSevere(unreadResults.map(({ error }) => error)) }
 }
 
 /**
@@ -208,17 +208,17 @@ export async function addReasons(
   baseUrl: string,
   openInbox: () => Promise<EventList>,
 ): Promise<RequestResult[]> {
-  const all: RequestResult[] = []
+  const resultsWithReasons: RequestResult[] = []
   for (const result of results) {
     const needsReason =
       !isUnread(result) && result.request.status === 'ERROR' && result.request['error_reason'] === undefined
     const reason = needsReason
       ? await findErrorReason(await openInbox(), baseUrl, result.requestId)
       : undefined
-    if (isUnread(result) || reason === undefined) all.push(result)
-    else all.push({ ...result, request: { ...result.request, error_reason: reason } })
+    if (isUnread(result) || reason === undefined) resultsWithReasons.push(result)
+    else resultsWithReasons.push({ ...result, request: { ...result.request, error_reason: reason } })
   }
-  return all
+  return resultsWithReasons
 }
 
 /** Adds to each row the reason from the inbox if its request is in ERROR, or else null. */
@@ -227,17 +227,17 @@ export async function addListedReasons<Row extends { request_id: string | null; 
   inbox: EventList,
   baseUrlOf: (row: Row) => string,
 ): Promise<(Row & { error_reason: string | null })[]> {
-  const all: (Row & { error_reason: string | null })[] = []
+  const rowsWithReasons: (Row & { error_reason: string | null })[] = []
   for (const row of rows) {
     const isError = row.status === 'ERROR' && row.request_id !== null
-    all.push({
+    rowsWithReasons.push({
       ...row,
       error_reason: isError
         ? ((await findErrorReason(inbox, baseUrlOf(row), row.request_id ?? '')) ?? null)
         : null,
     })
   }
-  return all
+  return rowsWithReasons
 }
 
 /**
@@ -332,7 +332,7 @@ export async function findRequestOfPerson(
     })
     throw new UsageError(...ambiguousPerson(text, candidates))
   }
-  const chosen = await prompter.select({
+  const chosenOrder = await prompter.select({
     message: `Which order for "${redactArgument(text)}"?`,
     isSearchable: true,
     choices: matchingOrders.map((order) => ({
@@ -341,7 +341,7 @@ export async function findRequestOfPerson(
       detail: order.requestId,
     })),
   })
-  return requestIdOfOrder(chosen)
+  return requestIdOfOrder(chosenOrder)
 }
 
 /** Returns the id of the request of an order. Throws NotFoundError if its outcome is unknown. */

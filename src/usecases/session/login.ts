@@ -222,13 +222,13 @@ async function chooseProfileToRenew(
   const name = canChoose
     ? await chooseProfile(prompter, profiles, await settings.currentProfile())
     : namedProfile
-  const existing = name === undefined ? undefined : profiles.get(name)
+  const existingProfile = name === undefined ? undefined : profiles.get(name)
   return {
     profile: name,
     apiKey: given.apiKey,
-    baseUrl: given.baseUrl ?? existing?.baseUrl,
+    baseUrl: given.baseUrl ?? existingProfile?.baseUrl,
     // The users of another service may be different.
-    email: given.email ?? (given.baseUrl === undefined ? existing?.userEmail : undefined),
+    email: given.email ?? (given.baseUrl === undefined ? existingProfile?.userEmail : undefined),
   }
 }
 
@@ -271,14 +271,14 @@ function requireComplete(
   { baseUrl, apiKey, email }: GivenCredentials,
   profile: string | undefined,
 ): Credentials {
-  const missing = [
+  const missingFlags = [
     ...(baseUrl === undefined ? ['--base-url URL'] : []),
     ...(apiKey === undefined ? ['--with-key'] : []),
     ...(email === undefined ? ['--email EMAIL'] : []),
   ]
   if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) return { baseUrl, apiKey, email }
   const profileFlag = profile === undefined ? '' : ` --profile ${shellWord(profile)}`
-  throw new UsageError(`there is no terminal to ask on; missing: ${missing.join(', ')}`, {
+  throw new UsageError(`there is no terminal to ask on; missing: ${missingFlags.join(', ')}`, {
     hint: `Give all three with: refcheck auth login${profileFlag} --base-url URL --email EMAIL --with-key < key.txt`,
   })
 }
@@ -324,14 +324,14 @@ async function askEmail(
   const offeredEmails = refusedEmail === undefined ? await listLoginEmails(connection) : []
   const otherChoice = ''
   if (offeredEmails.length > 0) {
-    const chosen = await prompter.select({
+    const chosenEmail = await prompter.select({
       message: 'User who makes the calls',
       choices: [
         ...offeredEmails.map((value) => ({ value, label: value })),
         { value: otherChoice, label: 'Another e-mail' },
       ],
     })
-    if (chosen !== otherChoice) return checkEmail(chosen)
+    if (chosenEmail !== otherChoice) return checkEmail(chosenEmail)
   }
   const text = await prompter.text({
     message: 'User e-mail',

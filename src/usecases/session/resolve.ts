@@ -109,16 +109,16 @@ async function mergeWithProfile(
   if (values.apiKey !== undefined) {
     return { baseUrl, apiKey: values.apiKey, email, profile: profile.name, keyFrom: 'environment' }
   }
-  const stored = await sources.secrets.read(profile.name, 'api-key')
-  if (stored === undefined) throw createNoKeyError(profile.name)
-  const savedBaseUrl = stored.baseUrl ?? profile.baseUrl
+  const storedKey = await sources.secrets.read(profile.name, 'api-key')
+  if (storedKey === undefined) throw createNoKeyError(profile.name)
+  const savedBaseUrl = storedKey.baseUrl ?? profile.baseUrl
   if (values.baseUrl !== undefined && !isSameOrigin(values.baseUrl, savedBaseUrl)) {
     throw new UsageError(
       `REFCHECK_BASE_URL is ${values.baseUrl}, but the key of profile "${profile.name}" is for ${savedBaseUrl}`,
       { hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.' },
     )
   }
-  return withStoredKey(profile, stored, { baseUrl, email })
+  return withStoredKey(profile, storedKey, { baseUrl, email })
 }
 
 /**
@@ -129,8 +129,8 @@ async function resolveNamedProfile(sources: SessionSources): Promise<Session> {
   if (profile === undefined) throw createNoKeyError()
   const baseUrl = baseUrlOf(profile)
   const email = emailOf(profile)
-  const stored = await sources.secrets.read(profile.name, 'api-key')
-  if (stored !== undefined) return withStoredKey(profile, stored, { baseUrl, email })
+  const storedKey = await sources.secrets.read(profile.name, 'api-key')
+  if (storedKey !== undefined) return withStoredKey(profile, storedKey, { baseUrl, email })
   const environmentBaseUrl = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
   const apiKey = readVariable(sources.env, 'REFCHECK_API_KEY', checkApiKey)
   if (
@@ -144,17 +144,17 @@ async function resolveNamedProfile(sources: SessionSources): Promise<Session> {
 
 function withStoredKey(
   profile: ChosenProfile,
-  stored: StoredSecret,
+  storedKey: StoredSecret,
   { baseUrl, email }: Pick<Credentials, 'baseUrl' | 'email'>,
 ): Session {
-  if (stored.baseUrl !== undefined && !isSameOrigin(baseUrl, stored.baseUrl)) {
+  if (storedKey.baseUrl !== undefined && !isSameOrigin(baseUrl, storedKey.baseUrl)) {
     throw new UsageError(
-      `profile "${profile.name}" has the base URL ${baseUrl}, but its key was saved for ${stored.baseUrl}`,
+      `profile "${profile.name}" has the base URL ${baseUrl}, but its key was saved for ${storedKey.baseUrl}`,
       { hint: `Log in again with: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },
     )
   }
-  const apiKey = checkApiKey(stored.value, `the kept API key of profile "${profile.name}"`)
-  return { baseUrl, apiKey, email, profile: profile.name, keyFrom: stored.storage }
+  const apiKey = checkApiKey(storedKey.value, `the kept API key of profile "${profile.name}"`)
+  return { baseUrl, apiKey, email, profile: profile.name, keyFrom: storedKey.storage }
 }
 
 /** Returns the profile's base URL, which is checked because the file may have been edited by hand. */

@@ -19,8 +19,8 @@ export async function listSettings(
 ): Promise<SettingEntry[]> {
   const values = await settings.values(profile ?? (await settings.currentProfile()))
   return definitions.map(({ key, meaning }) => {
-    const stored = values.get(key)
-    return { key, value: stored?.value ?? null, from: stored?.from ?? null, meaning }
+    const storedSetting = values.get(key)
+    return { key, value: storedSetting?.value ?? null, from: storedSetting?.from ?? null, meaning }
   })
 }
 

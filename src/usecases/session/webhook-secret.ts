@@ -20,11 +20,11 @@ export async function resolveWebhookSecret(sources: SessionSources): Promise<Web
   if (sources.profile === undefined && sources.env[variableName] !== undefined)
     return readFromEnvironment(sources.env)
   const profile = await findChosenProfile(sources)
-  const stored =
+  const storedSecret =
     profile === undefined ? undefined : await sources.secrets.read(profile.name, 'webhook-secret')
-  if (stored !== undefined) {
+  if (storedSecret !== undefined) {
     const source = `the kept webhook secret of profile "${profile?.name}"`
-    return { secret: checkWebhookSecret(stored.value, source), from: stored.storage }
+    return { secret: checkWebhookSecret(storedSecret.value, source), from: storedSecret.storage }
   }
   return readFromEnvironment(sources.env)
 }
@@ -72,12 +72,15 @@ export async function listOtherSecrets(
   secretInUse: string,
 ): Promise<{ name: string; secret: string }[]> {
   const profiles = [...(await settings.profiles()).keys()].sort()
-  const stored = await Promise.all(
+  const profileSecrets = await Promise.all(
     profiles.map(async (name) => {
       const storedSecret = await secrets.read(name, 'webhook-secret').catch(() => undefined)
       return { name: `the secret of profile "${name}"`, secret: storedSecret?.value ?? '' }
     }),
   )
-  const allSecrets = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...stored]
+  const allSecrets = [
+    { name: `the secret in ${variableName}`, secret: env[variableName] ?? '' },
+    ...profileSecrets,
+  ]
   return allSecrets.filter(({ secret }) => secret !== '' && secret !== secretInUse)
 }

@@ -172,14 +172,16 @@ export function createReceiver(options: ReceiverOptions): (request: SmallRequest
       options.onRefused(failure.message)
       return { status: 401, text: `${failure.message}\n` }
     }
-    let stored: StoredEvent
+    let storedEvent: StoredEvent
     try {
-      stored = await storeEvent(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
+      storedEvent = await storeEvent(
+        readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl),
+      )
     } catch (error) {
       options.onUnstored(error)
       return { status: 500, text: 'it could not be recorded\n' }
     }
-    options.onStored(stored)
+    options.onStored(storedEvent)
     return { status: 204 }
   }
 }

@@ -524,8 +524,8 @@ export const refusingCases: readonly ReceiverCase[] = [
     async run(test) {
       for (const signatures of [[], [test.sign('')]]) {
         const reply = await test.post({ body: Buffer.alloc(0), signatures, method: 'GET' })
-        const what = signatures.length === 0 ? 'without a signature' : 'with a good signature over no body'
-        if (isAccepted(reply)) test.report('advice', `${what}: ${describeReply(reply)}; 405 would be better`)
+        const label = signatures.length === 0 ? 'without a signature' : 'with a good signature over no body'
+        if (isAccepted(reply)) test.report('advice', `${label}: ${describeReply(reply)}; 405 would be better`)
       }
     },
   },

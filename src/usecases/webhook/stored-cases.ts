@@ -92,9 +92,9 @@ export const storedCases: readonly ReceiverCase[] = [
       const laterDelivery = test.signedDelivery()
       await test.accept(laterDelivery, 'a good event after them')
       const { listed } = await waitUntilStored(test, [eventKeyOf(laterDelivery)])
-      const stored = forged.filter((delivery) => listed.includes(eventKeyOf(delivery))).length
-      if (stored > 0)
-        test.report('must', `forged, and stored all the same: ${stored} of ${forged.length} events`)
+      const storedCount = forged.filter((delivery) => listed.includes(eventKeyOf(delivery))).length
+      if (storedCount > 0)
+        test.report('must', `forged, and stored all the same: ${storedCount} of ${forged.length} events`)
     },
   },
   {
