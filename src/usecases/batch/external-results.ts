@@ -46,14 +46,14 @@ interface ResultsFile {
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
-  target: FileSource,
+  files: FileSource,
   { name, path, sheet }: BatchFile,
 ): Promise<ExternalResults | undefined> {
   const ownReader = resultsReader(sheet.columns)
   const neighbourFiles =
     path === undefined
       ? []
-      : await readNeighbours(ports, target, await findForeignResults(ports.batches, path))
+      : await readNeighbours(ports, files, await findForeignResults(ports.batches, path))
   if (ownReader === undefined && neighbourFiles.length === 0) return undefined
   return new ExternalResults(
     ports,
@@ -69,7 +69,7 @@ export async function openExternalResults(
  */
 export async function updateExternalResults(
   ports: ExternalResultServices & { clock: Clock; heldRows: Pick<HeldRows, 'updateExternalResults'> },
-  target: FileSource,
+  files: FileSource,
   batch: Batch,
   openedFile?: BatchFile,
 ): Promise<void> {
@@ -83,8 +83,8 @@ export async function updateExternalResults(
     for (const resultsPath of await findForeignResults(ports.batches, filePath, resultsFile))
       paths.add(resultsPath)
   }
-  const resultsFiles = await readNeighbours(ports, target, paths)
-  const file = openedFile ?? (await openFileOfBatch(target, batch))
+  const resultsFiles = await readNeighbours(ports, files, paths)
+  const file = openedFile ?? (await openFileOfBatch(files, batch))
   const ownResults = file && (await readSheetResults(file.sheet, file.name))
   if (ownResults !== undefined) resultsFiles.push(ownResults)
   if (resultsFiles.length === 0) return
@@ -102,7 +102,7 @@ export async function updateExternalResults(
 /** Reads the results files at these paths. A file that cannot be read is reported and left out. */
 async function readNeighbours(
   { onBatchEvent }: BatchEventListener,
-  target: FileSource,
+  files: FileSource,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
   const resultsFiles: ResultsFile[] = []
@@ -110,7 +110,7 @@ async function readNeighbours(
     try {
       // Another store has reserved the path and has not written the results yet.
       if ((await stat(path)).size === 0) continue
-      const found = await readResults(target, path)
+      const found = await readResults(files, path)
       if (found !== undefined) resultsFiles.push(found)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
@@ -120,8 +120,8 @@ async function readNeighbours(
   return resultsFiles
 }
 
-async function readResults(target: FileSource, path: string): Promise<ResultsFile | undefined> {
-  const { sheet } = await openBatchFile(target, path)
+async function readResults(files: FileSource, path: string): Promise<ResultsFile | undefined> {
+  const { sheet } = await openBatchFile(files, path)
   return readSheetResults(sheet, basename(path))
 }
 

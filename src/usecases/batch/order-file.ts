@@ -139,8 +139,8 @@ export async function orderFile(
     isReadOtherwise: knownBatch === 'another' || (isAgain && knownBatch.id !== batchOfSameFile?.id),
     replaces: isAgain ? knownBatch.id : undefined,
   })
-  const addedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
-  if (addedMeanwhile !== undefined && !isAgain) return continueKnown(addedMeanwhile)
+  const batchAddedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
+  if (batchAddedMeanwhile !== undefined && !isAgain) return continueKnown(batchAddedMeanwhile)
   const { plan } = planned
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
@@ -180,8 +180,8 @@ function requireFinished({ id, name, counts: { pending, sending, unknown, held }
  * checks that.
  */
 async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Batch, 'id'>): Promise<void> {
-  const lock = await batches.acquire(id)
-  await lock?.release()
+  const lease = await batches.acquire(id)
+  await lease?.release()
 }
 
 /**
@@ -235,39 +235,39 @@ async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<
 async function continueBatch(
   ports: OrderFileServices,
   prompts: OrderFilePrompts,
-  found: Batch,
+  foundBatch: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   // A dry run compares with external results too: without them it would list rows that a run does not send.
-  if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, found, file)
-  else if (!choices.isDryRun) await ports.heldRows.ignoreResults(found.id)
+  if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, foundBatch, file)
+  else if (!choices.isDryRun) await ports.heldRows.ignoreResults(foundBatch.id)
   if (!choices.isDryRun) {
     try {
-      await requireOpenStore(ports, found)
+      await requireOpenStore(ports, foundBatch)
     } catch (error) {
-      if (!(error instanceof StoreClosedError) || found.counts.unknown === 0) throw error
+      if (!(error instanceof StoreClosedError) || foundBatch.counts.unknown === 0) throw error
       // The run sends nothing either, and reports the unknown rows first.
-      return { kind: 'stored', batchId: found.id, isPlanned: false }
+      return { kind: 'stored', batchId: foundBatch.id, isPlanned: false }
     }
   }
-  const knownBatch = await findBatchToRun(ports, found.id)
-  prompts.onKnown(knownBatch)
-  if (choices.isDryRun) return { kind: 'existing-batch', batch: knownBatch }
+  const batch = await findBatchToRun(ports, foundBatch.id)
+  prompts.onKnown(batch)
+  if (choices.isDryRun) return { kind: 'existing-batch', batch }
   const { results, allowances } = choices
   if (allowances.allowSimilar || allowances.shared.length > 0)
-    ports.onBatchEvent({ name: 'similar-too-late', batchId: knownBatch.id, held: knownBatch.counts.held })
-  if (allowances.allowDuplicate && !knownBatch.allowDuplicate && knownBatch.counts.duplicate > 0) {
-    ports.onBatchEvent({ name: 'duplicates-too-late', batchId: knownBatch.id })
+    ports.onBatchEvent({ name: 'similar-too-late', batchId: batch.id, held: batch.counts.held })
+  if (allowances.allowDuplicate && !batch.allowDuplicate && batch.counts.duplicate > 0) {
+    ports.onBatchEvent({ name: 'duplicates-too-late', batchId: batch.id })
   }
-  const finished = results === undefined ? await findFinishedEnd(ports, knownBatch) : undefined
-  if (finished !== undefined) return { kind: 'stored', batchId: knownBatch.id, isPlanned: false, finished }
-  await refuseOrderedUnderSuccessor(ports, knownBatch)
-  if (knownBatch.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, knownBatch))
+  const finished = results === undefined ? await findFinishedEnd(ports, batch) : undefined
+  if (finished !== undefined) return { kind: 'stored', batchId: batch.id, isPlanned: false, finished }
+  await refuseOrderedUnderSuccessor(ports, batch)
+  if (batch.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, batch))
   if (results !== undefined) {
-    const path = await findResultsPath(ports, file, results, knownBatch.resultsFile)
-    if (path !== undefined) await ports.batches.recordResultsFile(knownBatch.id, path)
+    const path = await findResultsPath(ports, file, results, batch.resultsFile)
+    if (path !== undefined) await ports.batches.recordResultsFile(batch.id, path)
   }
-  return { kind: 'stored', batchId: knownBatch.id, isPlanned: false }
+  return { kind: 'stored', batchId: batch.id, isPlanned: false }
 }
 
 /** Finds the batch that was made from this file; with `reading`, only if the file was read in this way. */
@@ -311,7 +311,7 @@ export interface FileToOrder {
  * Throws if the file has changed or the plan is for another service.
  */
 export async function openPlannedFile(
-  target: FileSource,
+  files: FileSource,
   { baseUrl }: { baseUrl: string },
   { text, name, replanHint }: { text: string; name: string; replanHint?: string | undefined },
   allowances: AllowFlags,
@@ -323,7 +323,7 @@ export async function openPlannedFile(
     })
   }
   const columns = choicesOf(plan.reading, plan.package_id)
-  const file = await openBatchFile(target, plan.file, columns)
+  const file = await openBatchFile(files, plan.file, columns)
   const plannedAllowances = allowFlagsOf(plan)
   requireUnchanged(plan, file.sha256, replanHint ?? planAgainHint(plan, name))
   return {

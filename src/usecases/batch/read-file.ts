@@ -24,7 +24,7 @@ export interface BatchFile {
 
 /** Opens FILE, or stdin for `-`. Throws if it is not a table. */
 export async function openBatchFile(
-  target: FileSource,
+  files: FileSource,
   file: string,
   { sheet, headerRow, encoding }: Partial<Pick<ColumnChoices, 'sheet' | 'headerRow' | 'encoding'>> = {},
 ): Promise<BatchFile> {
@@ -32,8 +32,8 @@ export async function openBatchFile(
     import('../../sheets/open.ts'),
     import('../../domain/batch/cell-value.ts'),
   ])
-  const path = file === '-' ? undefined : resolve(target.cwd, file)
-  const source = await openSource(target, path, file)
+  const path = file === '-' ? undefined : resolve(files.cwd, file)
+  const source = await openSource(files, path, file)
   const openedSheet = await openSheet(source, { sheet, headerRow, encoding, readJson: jsonRow })
   return { name: source.name, path, sheet: openedSheet, sha256: await computeDigest(source) }
 }

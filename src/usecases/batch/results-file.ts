@@ -40,17 +40,17 @@ export async function writeBatchErrors(
 /**
  * Returns the path for the results of a batch: `--results`, or else a path next to the file (`people.csv` →
  * `people.results.csv`) that does not exist yet or is the results file of a batch of this store. Undefined for stdin
- * and if the folder is not writable. `current`: the present path of the results.
+ * and if the folder is not writable. `currentPath`: the present path of the results.
  */
 export async function findResultsPath(
   { files: { cwd }, batches, onBatchEvent }: ResultsServices,
   { path }: BatchFile,
   typedPath: string | undefined,
-  current?: string,
+  currentPath?: string,
 ): Promise<string | undefined> {
   if (typedPath !== undefined) {
     const chosenPath = resolve(cwd, typedPath)
-    if (chosenPath === current) return chosenPath
+    if (chosenPath === currentPath) return chosenPath
     await requireNewFile(chosenPath, typedPath, '--results')
     return chosenPath
   }
@@ -59,7 +59,7 @@ export async function findResultsPath(
     onBatchEvent({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
-  const ownPaths = await ownResultsPaths(batches)
+  const ownPaths = await listOwnResultsPaths(batches)
   for (let number = 1; ; number += 1) {
     const candidate = numberedResultsPath(path, number)
     if (ownPaths.has(candidate) || !(await pathExists(candidate))) return candidate
@@ -82,7 +82,7 @@ export async function claimResultsFile(
     candidate !== undefined;
     candidate = await findResultsPath(ports, file, typedPath)
   ) {
-    if ((await ownResultsPaths(ports.batches)).has(candidate))
+    if ((await listOwnResultsPaths(ports.batches)).has(candidate))
       return { path: candidate, deleteEmptyFile: deleteNothing }
     const createdPath = candidate
     if (await createEmptyFile(createdPath))
@@ -112,7 +112,7 @@ export async function findForeignResults(
   path: string,
   includedPath?: string,
 ): Promise<string[]> {
-  const ownPaths = await ownResultsPaths(batches)
+  const ownPaths = await listOwnResultsPaths(batches)
   const foreignPaths: string[] = []
   for (let number = 1; ; number += 1) {
     const candidate = numberedResultsPath(path, number)
@@ -122,7 +122,7 @@ export async function findForeignResults(
 }
 
 /** Returns the paths of the results files of all batches of this store. */
-async function ownResultsPaths(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
+async function listOwnResultsPaths(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
   return new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
 }
 
