@@ -151,7 +151,10 @@ function createProfile(
       const services = {
         ...(await createStartServices(app, signal)),
         prompter: undefined,
-        onBatchEvent: (event: BatchEvent) => onEvent({ name: 'notice', ...eventFields, notice: event.name }),
+        onBatchEvent(event: BatchEvent) {
+          const isUnsettled = event.name === 'reconciled' && event.found.settled.length === 0
+          if (!isUnsettled) onEvent({ name: 'notice', ...eventFields, notice: event.name })
+        },
         progress: { onStart: () => undefined, onEvent: forwardRunEvents(eventFields, onEvent) },
       }
       return startBatch(services, batchId, { isQueued: true })

@@ -74,7 +74,6 @@ test('a batch that is run again during the outage gets no second row with an unk
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 0 of 3 accepted, 2 rows are left to send.
-    2> The service answers; continuing.
     2 of 3 people in people.csv are ordered; 1 unknown
 
     batch  BATCH_1

@@ -27,7 +27,7 @@ const logEntries = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[]
 test('batch queue sends nothing; a worker orders the rows, and its log has no names', async () => {
   const { type, folder, listOrderedEmails } = await session()
   writePeopleFile(folder, createEmails(2))
-  const answers = [{ ask: /Order 102 Identity check only for 2 people/, confirm: true }]
+  const answers = [{ ask: /^Queue orders of 102 Identity check only for 2 people/, confirm: true }]
   expect(await type('batch queue people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch queue people.csv --package 102
     2>
@@ -35,7 +35,7 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
     2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ? Queue orders of 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Nothing was sent yet. A running "refcheck worker" orders the rows.
     batch  BATCH_1
     people.csv, 102 Identity check only
@@ -66,6 +66,32 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
     { level: 'info', event: 'stopped' },
   ])
   expect(listOrderedEmails()).toEqual(createEmails(2))
+})
+
+test('batch queue names the next step of held rows, and of rows that may have been ordered', async () => {
+  const { type, write } = await session()
+  const lines = ['Lena,Vogt,l1+cut-after@example.com,+61400000001', 'Lenna,Vogt,l2@example.com,+61400000001']
+  write('q.csv', ['first_name,last_name,email,phone', ...lines, 'Bo,Low,bo@example.com,+61400000002', ''].join('\n'))
+  const queued = await type('batch queue q.csv --package 102 --yes')
+  expect(queued.stderr).toMatch(/refcheck batch release \S+ --row 2/)
+  expect((await type('status')).stdout).toContain('q.csv: 2 of 3 rows left to send, queued')
+  await type('worker --once')
+  expect(await type('batch queue q.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch queue q.csv --package 102 --yes
+    2> q.csv is batch BATCH_1: 1 row is held.
+    2> 1 row may or may not have been ordered. Settle it with: refcheck batch reconcile BATCH_1
+    2> Settle the order with an unknown outcome first: refcheck batch reconcile BATCH_1
+    batch  BATCH_1
+    q.csv, 102 Identity check only
+
+    1  accepted
+    1  unknown
+    1  held
+    3  rows
+
+    results  HOME/q.results.csv
+    exit 0
+  `)
 })
 
 test('a batch with rows that the user left out ends without a warning', async () => {

@@ -272,6 +272,7 @@ export function describeOutcome(rowBefore: BatchRow, rowAfter: BatchRow | undefi
   const rowText = formatRow(rowBefore)
   if (rowAfter?.state === 'dropped') return `${rowText} will not be sent again.`
   if (rowAfter?.state === 'unknown') return `${rowText}: the outcome is still unknown`
+  if (rowAfter?.state === 'pending') return `${rowText} was not ordered yet; the row waits to be sent.`
   if (rowAfter?.state !== 'accepted') return `${rowText} is ${rowAfter?.state}`
   return `${rowText} is ordered: request ${rowAfter.requestId}`
 }

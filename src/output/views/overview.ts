@@ -99,7 +99,7 @@ function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Te
 }
 
 function batchLine({ name, state, total, pending }: ListedBatch): string {
-  const rows = `${sanitize(cutText(name, maxNameWidth))}: ${pending} of ${formatCount(total, 'row')} not sent yet`
+  const rows = `${sanitize(cutText(name, maxNameWidth))}: ${pending} of ${formatCount(total, 'row')} left to send`
   return state === 'running' || state === 'queued' ? `${rows}, ${state}` : rows
 }
 

@@ -132,6 +132,8 @@ class Run {
   readonly #batchId: string
   readonly #limits: RunLimits
   #counters = initialCounters
+  /** Whether this run has reported an unknown outcome or an outage of the service. */
+  #hasReportedFailure = false
   #attemptCount = 0
   /** The row of a single order, which is not read from the store again. */
   singleRow: RowVersion
@@ -346,9 +348,18 @@ class Run {
         return error === undefined ? this.#carryOutStep(step.otherwise, row) : { kind: 'halted', error }
       }
       case 'check health': {
-        const error = await waitUntilHealthy(this.#ports, this.#limits.waitBudgetMs)
+        const ports: OrderServices = {
+          ...this.#ports,
+          onEvent: (event) => {
+            this.#hasReportedFailure = true
+            onEvent?.(event)
+          },
+        }
+        const error = await waitUntilHealthy(ports, this.#limits.waitBudgetMs)
         if (error !== undefined) return { kind: 'halted', error }
-        if (step.afterwards.kind === 'continue' && (await this.#hasMoreToSend())) onEvent?.({ name: 'well' })
+        // If the failure was that of an earlier run, this run has not reported any.
+        const continues = step.afterwards.kind === 'continue' && (await this.#hasMoreToSend())
+        if (continues && this.#hasReportedFailure) onEvent?.({ name: 'well' })
         return this.#carryOutStep(step.afterwards, row)
       }
     }
@@ -407,6 +418,7 @@ class Run {
     state: SubmissionState,
     reason?: string,
   ): void {
+    if (state === 'unknown') this.#hasReportedFailure = true
     if (this.#limits.isSingle !== true) this.#ports.onEvent?.({ name: 'row', row, recipient, state, reason })
   }
 }

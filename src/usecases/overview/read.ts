@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
-import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { toListedRow } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
@@ -76,6 +76,9 @@ export async function readOverview(
   )
 }
 
+/** The greatest number of people of a halted batch who are named. */
+const maxNamedWaiting = 3
+
 /**
  * Returns the items of these batches that need a decision by the user. `accepted`: the accepted orders of the
  * batches.
@@ -90,7 +93,7 @@ export async function readAttention(
   const items: Attention[] = []
   for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
-    if (batchItem !== undefined) items.push(batchItem)
+    if (batchItem !== undefined) items.push(await addWaitingPeople(batches, batch, batchItem))
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
       if (row.state === 'rejected' && row.matches !== undefined) continue
@@ -110,6 +113,18 @@ export async function readAttention(
     items.push({ ...attention, reason: reason ?? null })
   }
   return items
+}
+
+/** Adds the names of the people who wait in a halted batch to its reason, if they are few. */
+async function addWaitingPeople(
+  batches: Pick<Services['batches'], 'rows'>,
+  { id, counts }: Batch,
+  item: Attention,
+): Promise<Attention> {
+  if (item.reason === null || counts.pending > maxNamedWaiting) return item
+  const names: string[] = []
+  for await (const row of batches.rows(id, { states: ['pending'] })) names.push(formatRow(row))
+  return { ...item, reason: `${item.reason}; not sent: ${names.join(', ')}` }
 }
 
 /** Returns the items of one batch that need a decision by the user. `accepted`: the batch's accepted rows. */

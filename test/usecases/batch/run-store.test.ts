@@ -119,7 +119,8 @@ describe('other runners of the batch', () => {
       ledger: claimOutcomesFirst(breakerOpen),
     })
     expect(end).toEqual({ kind: 'done' })
-    expect(events[0]).toEqual({ name: 'well' })
+    // The failure was that of an earlier run, so this one reports no recovery.
+    expect(events).not.toContainEqual({ name: 'well' })
     const refused = new ForbiddenError('no longer a member')
     await store.close()
     store = await memoryStore()
