@@ -71,7 +71,10 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
 test('batch queue names the next step of held rows, and of rows that may have been ordered', async () => {
   const { type, write } = await session()
   const lines = ['Lena,Vogt,l1+cut-after@example.com,+61400000001', 'Lenna,Vogt,l2@example.com,+61400000001']
-  write('q.csv', ['first_name,last_name,email,phone', ...lines, 'Bo,Low,bo@example.com,+61400000002', ''].join('\n'))
+  write(
+    'q.csv',
+    ['first_name,last_name,email,phone', ...lines, 'Bo,Low,bo@example.com,+61400000002', ''].join('\n'),
+  )
   const queued = await type('batch queue q.csv --package 102 --yes')
   expect(queued.stderr).toMatch(/refcheck batch release \S+ --row 2/)
   expect((await type('status')).stdout).toContain('q.csv: 2 of 3 rows left to send, queued')

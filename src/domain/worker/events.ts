@@ -59,7 +59,8 @@ const reasons: Readonly<Record<ErrorCode, string>> = {
   unavailable: 'the service is unreachable or answers with errors',
   outcome_unknown: 'an order may or may not have been accepted: see refcheck batch reconcile',
   bad_signature: 'the signature of a webhook does not match',
-  incomplete: 'not everything could be done: rows are not accepted, or reports are unavailable: see refcheck status',
+  incomplete:
+    'not everything could be done: rows are not accepted, or reports are unavailable: see refcheck status',
   timed_out: 'a time limit was reached',
   interrupted: 'it was interrupted, and continues with the next start',
 }
