@@ -170,13 +170,17 @@ export async function buildBody(
   return information.length === 0 ? body : { ...body, additional_information: information }
 }
 
+/** An order without content. It can be sent to any deployment, because none accepts it. */
+export const emptyOrder = {}
+
 /** Sends an order. The suite sends all orders by this function. */
 export function sendOrder(
   context: CaseContext,
   body: unknown,
   options?: Parameters<CaseContext['probe']['post']>[1],
 ) {
-  requireTestable(context.canCreate, 'creating requests was not allowed: add --allow-create')
+  const isAllowed = context.canCreate || body === emptyOrder
+  requireTestable(isAllowed, 'creating requests was not allowed: add --allow-create')
   return context.probe.post(body, options)
 }
 

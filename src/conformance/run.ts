@@ -64,16 +64,12 @@ export async function runConformance(
     const cases: CaseResult[] = []
     let halted: ThrottledError | undefined
     for (const each of selectedCases) {
-      const resultOrThrottled =
-        halted ??
-        (await runCase(each, context, options.signal).catch((error: unknown) => requireThrottled(error)))
-      if (resultOrThrottled instanceof ThrottledError) halted = resultOrThrottled
+      const outcome = halted ?? (await runCase(each, context, options.signal))
+      if (outcome instanceof ThrottledError) halted = outcome
       const result =
-        resultOrThrottled instanceof ThrottledError
-          ? createResult(each, 'not_judged', {
-              reason: `${resultOrThrottled.message}: wait for longer with --timeout`,
-            })
-          : resultOrThrottled
+        outcome instanceof ThrottledError
+          ? createResult(each, 'not_judged', { reason: `${outcome.message}: wait for longer with --timeout` })
+          : outcome
       cases.push(result)
       options.onCase?.(result, cases.length, selectedCases.length)
     }
@@ -137,15 +133,6 @@ async function requireAccess({ probe }: CaseContext): Promise<void> {
   }
 }
 
-/**
- * Returns the error if it is a ThrottledError, which ends the run but preserves the results so far. Rethrows
- * any other error.
- */
-function requireThrottled(error: unknown): ThrottledError {
-  if (error instanceof ThrottledError) return error
-  throw error
-}
-
 function createResult(
   { id, section, rule, kind }: Case,
   verdict: CaseResult['verdict'],
@@ -154,22 +141,24 @@ function createResult(
   return { id, section, rule, kind, verdict, findings: [], advice: [], reason: null, ...details }
 }
 
+/** Returns the result of a case; a ThrottledError, which ends the run, if the wait for the quota would be too long. */
 async function runCase(
   each: Case,
   context: CaseContext,
   signal: AbortSignal | undefined,
-): Promise<CaseResult> {
-  const toResult = (verdict: CaseResult['verdict'], details?: Partial<CaseResult>): CaseResult =>
-    createResult(each, verdict, details)
+): Promise<CaseResult | ThrottledError> {
   try {
     const { findings, advice } = separateAdvice(await each.run(context))
-    const details = { findings: limitLines(findings), advice: limitLines(advice) }
-    return toResult(findings.length === 0 ? 'holds' : 'broken', details)
+    return createResult(each, findings.length === 0 ? 'holds' : 'broken', {
+      findings: limitLines(findings),
+      advice: limitLines(advice),
+    })
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof NotTestableError) return toResult('not_judged', { reason: error.message })
+    if (error instanceof ThrottledError) return error
+    if (error instanceof NotTestableError) return createResult(each, 'not_judged', { reason: error.message })
     if (error instanceof TransportError)
-      return toResult('broken', { findings: [`the answer was incomplete: ${error.message}`] })
+      return createResult(each, 'broken', { findings: [`the answer was incomplete: ${error.message}`] })
     throw error
   }
 }

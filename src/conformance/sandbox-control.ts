@@ -1,6 +1,6 @@
 import { UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
-import { toEntries, readValue, parseBody } from './answer.ts'
+import { type Fields, fieldsOf, toItems, readValue, parseBody } from './answer.ts'
 import type { Control, Plan, Target } from './target.ts'
 
 /**
@@ -88,50 +88,40 @@ const switchByPlan: Record<Exclude<Plan, 'good'>, string> = {
 
 /** Returns the users, keys and teams in the snapshot that the suite can use. */
 function findKnownTarget(snapshot: unknown, apiKey: string): Partial<Target> {
-  const keys = toEntries(readValue(snapshot, 'keys'))
-  const ownOrganisation = readValue(
-    keys.find((each) => readValue(each, 'key') === apiKey),
-    'organisation_id',
-  )
-  const findEmail = (organisation: unknown, properties: Record<string, unknown>): string | undefined => {
-    const requiredProperties = Object.entries({ organisation_id: organisation, ...properties })
-    const user = toEntries(readValue(snapshot, 'users')).find((each) =>
-      requiredProperties.every(([name, value]) => readValue(each, name) === value),
-    )
-    const email = readValue(user, 'email')
-    return typeof email === 'string' ? email : undefined
+  const { keys: keyList, users: userList, teams } = fieldsOf(snapshot)
+  const [keys, users] = [toItems(keyList), toItems(userList)]
+  const ownOrganisation = keys.find(({ key }) => key === apiKey)?.organisation_id
+  const findEmail = (organisation: unknown, isWanted: (user: Fields) => boolean): string | undefined => {
+    const user = users.find((each) => each.organisation_id === organisation && isWanted(each))
+    return typeof user?.email === 'string' ? user.email : undefined
   }
-  const otherKeyRecord = keys.find(
-    (each) => readValue(each, 'organisation_id') !== ownOrganisation && readValue(each, 'revoked') === false,
-  )
-  const otherKey = readValue(otherKeyRecord, 'key')
-  const otherEmail = findEmail(readValue(otherKeyRecord, 'organisation_id'), { active: true })
+  const foreignKey = keys.find((each) => each.organisation_id !== ownOrganisation && each.revoked === false)
+  const foreignEmail = findEmail(foreignKey?.organisation_id, ({ active }) => active === true)
   // If the rules let the role support create requests, all users may create them.
   const isRestricted = readValue(snapshot, 'settings', 'rules', 'support-creates') === 'no'
   return {
-    secondEmail: findEmail(ownOrganisation, { active: true, role: 'member' }),
+    secondEmail: findEmail(ownOrganisation, ({ active, role }) => active === true && role === 'member'),
     foreignUser:
-      typeof otherKey === 'string' && otherEmail !== undefined
-        ? { apiKey: otherKey, userEmail: otherEmail }
+      typeof foreignKey?.key === 'string' && foreignEmail !== undefined
+        ? { apiKey: foreignKey.key, userEmail: foreignEmail }
         : undefined,
     recipients: {
       cancelled: 'conformance+declined@example.com',
       error: 'conformance+error@example.com',
       mixed: 'conformance+mixed@example.com',
     },
-    inactiveTeams: toEntries(readValue(snapshot, 'teams'))
-      .filter(
-        (team) =>
-          readValue(team, 'organisation_id') === ownOrganisation && readValue(team, 'active') === false,
-      )
-      .map((team) => String(readValue(team, 'id'))),
-    noCreateEmail: isRestricted ? findEmail(ownOrganisation, { active: true, role: 'support' }) : undefined,
-    inactiveEmail: findEmail(ownOrganisation, { active: false }),
+    inactiveTeams: toItems(teams)
+      .filter((team) => team.organisation_id === ownOrganisation && team.active === false)
+      .map(({ id }) => String(id)),
+    noCreateEmail: isRestricted
+      ? findEmail(ownOrganisation, ({ active, role }) => active === true && role === 'support')
+      : undefined,
+    inactiveEmail: findEmail(ownOrganisation, ({ active }) => active === false),
   }
 }
 
 const readWindows = (state: unknown): Target['quota'] =>
-  toEntries(readValue(state, 'quota')).map((each) => ({
-    calls: Number(readValue(each, 'calls')),
-    seconds: Number(readValue(each, 'seconds')),
+  toItems(readValue(state, 'quota')).map(({ calls, seconds }) => ({
+    calls: Number(calls),
+    seconds: Number(seconds),
   }))

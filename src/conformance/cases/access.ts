@@ -11,12 +11,14 @@ import {
   recipient,
   requireSecondUser,
   sendOrder,
+  emptyOrder,
   unknownEmail,
   unknownId,
   unknownKey,
   listUsers,
 } from '../order.ts'
 import {
+  type ExpectedCall,
   type Expectations,
   expectSame,
   expectStatus,
@@ -29,17 +31,17 @@ import {
 } from '../table.ts'
 import type { CallOptions, CaseContext } from '../case-context.ts'
 import { object, text } from '../shape.ts'
-import type { Control, Identity, Plan } from '../target.ts'
+import type { Control, Identity, Plan, Target } from '../target.ts'
 
 /**
- * Calls every authenticated endpoint once and returns a finding for each response with another status. The
- * POST has an empty body, so that nothing is ordered whatever the deployment does.
+ * Returns a call of every authenticated endpoint. The POST has an empty body, so that nothing is ordered whatever the
+ * deployment does.
  */
-export async function callEveryEndpoint(
+export async function createEndpointCalls(
   context: CaseContext,
   options: CallOptions,
-  status: number,
-): Promise<string[]> {
+  expect: number,
+): Promise<ExpectedCall[]> {
   const id = (await readPackages(context))[0]?.id ?? 1
   const paths = [
     '/v1/packages',
@@ -49,10 +51,7 @@ export async function callEveryEndpoint(
     `/v1/reports/${unknownId}/referees/1`,
     '/v1/users',
   ]
-  const answers: Answer[] = []
-  for (const path of paths) answers.push(await context.probe.get(path, options))
-  answers.push(await context.probe.post({}, options))
-  return answers.flatMap((answer) => expectStatus(answer, status))
+  return [...paths.map((get) => ({ get, ...options, expect })), { order: emptyOrder, ...options, expect }]
 }
 
 /**
@@ -60,13 +59,12 @@ export async function callEveryEndpoint(
  * descriptions in findings.
  */
 const testEachCaller =
-  (status: number, callers: (context: CaseContext) => Record<string, Partial<Identity>>): Run =>
+  (expect: number, callers: (target: Target) => Record<string, Partial<Identity>>): Run =>
   async (context) => {
-    const findings: string[] = []
-    for (const [note, identity] of Object.entries(callers(context))) {
-      findings.push(...(await callEveryEndpoint(context, { identity, note }, status)))
-    }
-    return findings
+    const calls: ExpectedCall[] = []
+    for (const [note, identity] of Object.entries(callers(context.target)))
+      calls.push(...(await createEndpointCalls(context, { identity, note }, expect)))
+    return calls
   }
 
 const readEmails = ({ fields }: Answer): string[] => toItems(fields.users).map(({ email }) => String(email))
@@ -182,7 +180,7 @@ export const accessCases: readonly Case[] = [
   ...casesThatRead('Authentication', {
     'authentication.required': [
       'Both headers are required on every /v1/* endpoint except: GET /v1/ping (no authentication), and GET /v1/reports/* when a valid signed `t` query token is supplied.',
-      testEachCaller(401, ({ target: { apiKey, userEmail } }) => ({
+      testEachCaller(401, ({ apiKey, userEmail }) => ({
         'without headers': {},
         'without the user e-mail': { apiKey },
         'without the key': { userEmail },
@@ -233,7 +231,7 @@ export const accessCases: readonly Case[] = [
     ],
     'authentication.unknown-user': [
       "User email not matching an active user of the key's organisation: 403 client_error.",
-      testEachCaller(403, ({ target: { apiKey } }) => ({
+      testEachCaller(403, ({ apiKey }) => ({
         'as an unknown user': { apiKey, userEmail: unknownEmail },
       })),
     ],
@@ -360,7 +358,7 @@ export const userStatusCases: readonly Case[] = [
         const answer = await context.probe.get('/v1/users', { note: 'after a user was deactivated' })
         return [
           readEmails(answer).includes(identity.userEmail) && `${answer.label}: the user is still listed`,
-          ...(await callEveryEndpoint(context, { identity, note: 'as a user who was deactivated' }, 403)),
+          ...(await createEndpointCalls(context, { identity, note: 'as a user who was deactivated' }, 403)),
         ]
       },
     ],
@@ -370,7 +368,7 @@ export const userStatusCases: readonly Case[] = [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (context) => {
         await requireControl(context, 'revokeKey', 'the key can only be revoked')()
-        return callEveryEndpoint(context, { note: 'with a key that was revoked' }, 401)
+        return createEndpointCalls(context, { note: 'with a key that was revoked' }, 401)
       },
     ],
   }),

@@ -37,24 +37,40 @@ const expectSameRecipient = (actual: unknown, expected: object): string[] =>
     expectSame(`recipient.${name}`, readValue(actual, name), value),
   )
 
-function omit<T extends object>(value: T, name: keyof T): Partial<T> {
-  const { [name]: _omitted, ...remaining } = value
-  return remaining as Partial<T>
+type Path = readonly (string | number)[]
+
+/** Returns a body with another value at a path. `undefined` removes the value that is there. */
+function withValue(body: Body, path: Path, value: unknown): object {
+  const changedBody = structuredClone(body)
+  const parent = readValue(changedBody, ...path.slice(0, -1)) as Record<string | number, unknown>
+  parent[path.at(-1) ?? ''] = value
+  return changedBody
 }
 
-const withRecipient = (body: Body, changes: object): object => ({
-  ...body,
-  recipient: { ...recipient, ...changes },
-})
+/** Returns a path as the API names it, such as "additional_information[0].code". */
+const formatPath = (path: Path): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
+    .join('')
+    .slice(1)
 
-/** Returns a call with an order that must be accepted. */
-const expectAccepted = (note: string, order: unknown) => ({ order, note, expect: 201 })
+/** Returns the call with an order that must be accepted. */
+const accept = (note: string, order: unknown): ExpectedCall => ({ order, note, expect: 201 })
 
-/** Returns a call with an order that must be refused, with a 400 whose message names one of the paths. */
-const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
-  order,
+/**
+ * Returns the call with an accepted body that has another value at a path. It must be refused with a 400 whose message
+ * names the path or one of the others.
+ */
+const refuse = (
+  note: string,
+  body: Body,
+  path: Path,
+  value: unknown,
+  ...otherPaths: string[]
+): ExpectedCall => ({
+  order: withValue(body, path, value),
   note,
-  expect: expectRefusal(...paths),
+  expect: expectRefusal(formatPath(path), ...otherPaths),
 })
 
 /**
@@ -103,7 +119,9 @@ export const createCases: readonly Case[] = [
       'Recipient phone | E.164, at most 15 digits | POST /v1/requests',
       testFromAccepted((body) => {
         const phone = '+491234567890123'
-        return [expectAccepted(`with the phone ${phone} (15 digits)`, withRecipient(body, { phone }))]
+        return [
+          accept(`with the phone ${phone} (15 digits)`, { ...body, recipient: { ...recipient, phone } }),
+        ]
       }),
     ],
   }),
@@ -114,7 +132,7 @@ export const createCases: readonly Case[] = [
         const needsNone = body.additional_information === undefined
         requireTestable(needsNone, 'every package that can be ordered needs some')
         const order = { ...body, additional_information: [] }
-        return [expectAccepted('with an empty additional_information', order)]
+        return [accept('with an empty additional_information', order)]
       }),
     ],
     'create.content-type': [
@@ -189,8 +207,16 @@ const fieldValuesRule =
 const packageIdRule = 'package_id | integer | Yes | ID of an ACTIVE package.'
 const emailRule = 'recipient.email | string | Yes | Must be a valid email address.'
 
-// A missing recipient lacks its members too, so the message may name any of these paths.
-const recipientPaths = ['recipient', ...recipientNames.map((name) => `recipient.${name}`)]
+const wrongPhones = [
+  '',
+  '0491570006',
+  '61491570006',
+  '+61 491 570 006',
+  '+61491-570-006',
+  '+0491570006',
+  '+6149157000a',
+  '+4912345678901234',
+]
 
 /** Cases about invalid orders, except those with invalid additional_information. */
 export const createRefusalCases: readonly Case[] = [
@@ -213,98 +239,66 @@ export const createRefusalCases: readonly Case[] = [
     'create.missing-fields': [
       mismatchRule,
       testFromAccepted((body) => [
-        expectRefused('without package_id', omit(body, 'package_id'), 'package_id'),
-        expectRefused('without recipient', omit(body, 'recipient'), ...recipientPaths),
-        ...recipientNames.map((name) => {
-          const order = { ...body, recipient: omit(body.recipient, name) }
-          return expectRefused(`without recipient.${name}`, order, `recipient.${name}`)
-        }),
+        refuse('without package_id', body, ['package_id'], undefined),
+        refuse('without recipient', body, ['recipient'], undefined),
+        ...recipientNames.map((name) =>
+          refuse(`without recipient.${name}`, body, ['recipient', name], undefined),
+        ),
       ]),
     ],
   }),
   ...casesThatOrder('POST /v1/requests', {
     'create.wrong-types': [
       packageIdRule,
-      testFromAccepted((body) => {
-        const id = body.package_id
-        const refusePackageId = (note: string, package_id: unknown) =>
-          expectRefused(note, { ...body, package_id }, 'package_id')
-        const refuseRecipient = (note: string, name: string, value: unknown) =>
-          expectRefused(note, withRecipient(body, { [name]: value }), `recipient.${name}`)
-        return [
-          refusePackageId('with package_id as text', String(id)),
-          refusePackageId('with a fraction in package_id', id + 0.5),
-          refusePackageId('with package_id null', null),
-          expectRefused('with recipient as an array', { ...body, recipient: [] }, ...recipientPaths),
-          expectRefused('with recipient null', { ...body, recipient: null }, ...recipientPaths),
-          refuseRecipient('with a number for a first name', 'first_name', 7),
-          refuseRecipient('with null for a last name', 'last_name', null),
-          refuseRecipient('with an array for an e-mail', 'email', []),
-          refuseRecipient('with a number for a phone', 'phone', 61_491_570_006),
-        ]
-      }),
+      testFromAccepted((body) => [
+        refuse('with package_id as text', body, ['package_id'], String(body.package_id)),
+        refuse('with a fraction in package_id', body, ['package_id'], body.package_id + 0.5),
+        refuse('with package_id null', body, ['package_id'], null),
+        refuse('with recipient as an array', body, ['recipient'], []),
+        refuse('with recipient null', body, ['recipient'], null),
+        refuse('with a number for a first name', body, ['recipient', 'first_name'], 7),
+        refuse('with null for a last name', body, ['recipient', 'last_name'], null),
+        refuse('with an array for an e-mail', body, ['recipient', 'email'], []),
+        refuse('with a number for a phone', body, ['recipient', 'phone'], 61_491_570_006),
+      ]),
     ],
     'create.email': [
       emailRule,
       testFromAccepted((body) =>
         ['', 'jane', 'jane@', '@example.com', 'jane example@example.com', 'jane@@example.com'].map((email) =>
-          expectRefused(`with the e-mail "${email}"`, withRecipient(body, { email }), 'recipient.email'),
+          refuse(`with the e-mail "${email}"`, body, ['recipient', 'email'], email),
         ),
       ),
     ],
     'create.phone': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
-      testFromAccepted((body) => {
-        const nationalPhones = ['0491570006', '61491570006']
-        const separatedPhones = ['+61 491 570 006', '+61491-570-006']
-        return [
-          '',
-          ...nationalPhones,
-          ...separatedPhones,
-          '+0491570006',
-          '+6149157000a',
-          '+4912345678901234',
-        ].map((phone) =>
-          expectRefused(`with the phone "${phone}"`, withRecipient(body, { phone }), 'recipient.phone'),
-        )
-      }),
+      testFromAccepted((body) =>
+        wrongPhones.map((phone) => refuse(`with the phone "${phone}"`, body, ['recipient', 'phone'], phone)),
+      ),
     ],
   }),
 ]
 
+const information = 'additional_information'
 /** Path of the tested entry, which is always the first one. */
-const firstEntryPath = 'additional_information[0]'
+const firstEntry = [information, 0] as const
 
-/** A body that was accepted and has an entry of additional_information with required fields. */
+/** A body that was accepted and has entries of additional_information with required fields. */
 interface BodyWithInformation {
   body: Body
-  /** All entries of additional_information. */
-  sentEntries: Information[]
-  /** The first entry, which the cases change. */
-  entry: Information
-  /** Returns the body with another first entry. */
-  withFirstEntry: (entry: unknown) => object
+  entries: [Information, ...Information[]]
 }
 
 /** Returns the followed order, which was accepted. Throws a NotTestableError if it has no additional_information. */
 async function requireInformation(context: CaseContext): Promise<BodyWithInformation> {
   const { body } = (await requireFollowedRequest(context)).order
-  const sentEntries = body.additional_information ?? []
-  const [entry, ...otherEntries] = sentEntries
+  const [entry, ...otherEntries] = body.additional_information ?? []
   requireTestable(entry !== undefined, 'the ordered package needs no additional information')
-  const withFirstEntry = (firstEntry: unknown): object => ({
-    ...body,
-    additional_information: [firstEntry, ...otherEntries],
-  })
-  return { body, sentEntries, entry, withFirstEntry }
+  return { body, entries: [entry, ...otherEntries] }
 }
 
 /** Returns a test whose calls vary an accepted order that has additional_information. */
 const testWithInformation = testWith(requireInformation)
-
-/** Returns the paths of the fields of an entry. `path`: the path of the entry. */
-const fieldPaths = ({ fields }: Information, path: string): string[] =>
-  Object.keys(fields).map((name) => `${path}.fields.${name}`)
 
 /** Values that a deployment might wrongly accept for each type. */
 const wrongValues = new Map<unknown, unknown[]>([
@@ -325,76 +319,63 @@ export const createInformationCases: readonly Case[] = [
   ...casesThatOrder('POST /v1/requests', {
     'create.information-form': [
       fieldValuesRule,
-      testWithInformation(({ body, entry, withFirstEntry }) => {
-        const { code, fields } = entry
+      testWithInformation(({ body }) => {
         // An entry without its code also means that the required entry is missing, so the message may name
         // either.
-        const otherPaths = [firstEntryPath, 'additional_information', ...fieldPaths(entry, firstEntryPath)]
-        const expectEntryRefused = (note: string, name: string, changedEntry: object) =>
-          expectRefused(note, withFirstEntry(changedEntry), `${firstEntryPath}.${name}`, ...otherPaths)
-        const notArray = { ...body, additional_information: {} }
+        const refuseEntry = (note: string, name: string, value: unknown) =>
+          refuse(note, body, [...firstEntry, name], value, information)
         return [
-          expectRefused('with an object for additional_information', notArray, 'additional_information'),
-          expectEntryRefused('without a code', 'code', { fields }),
-          expectEntryRefused('with a number for a code', 'code', { code: 7, fields }),
-          expectEntryRefused('without fields', 'fields', { code }),
-          expectEntryRefused('with an array for fields', 'fields', { code, fields: [] }),
-          expectEntryRefused('with an unknown code', 'code', { code: 'no_such_check', fields }),
+          refuse('with an object for additional_information', body, [information], {}),
+          refuseEntry('without a code', 'code', undefined),
+          refuseEntry('with a number for a code', 'code', 7),
+          refuseEntry('without fields', 'fields', undefined),
+          refuseEntry('with an array for fields', 'fields', []),
+          refuseEntry('with an unknown code', 'code', 'no_such_check'),
         ]
       }),
     ],
     'create.duplicate-codes': [
       codeRule,
-      testWithInformation(({ body, sentEntries, entry }) => {
-        const order = { ...body, additional_information: [...sentEntries, entry] }
-        const lastPath = `additional_information[${sentEntries.length}]`
-        const note = `with the code ${entry.code} twice`
-        return [expectRefused(note, order, `${lastPath}.code`, lastPath, 'additional_information')]
-      }),
+      testWithInformation(({ body, entries }) => [
+        {
+          order: { ...body, additional_information: [...entries, entries[0]] },
+          note: `with the code ${entries[0].code} twice`,
+          expect: expectRefusal(`${information}[${entries.length}].code`, information),
+        },
+      ]),
     ],
   }),
   ...casesThatOrder('Package schema', {
     'create.information-required': [
       requiredRule,
-      testWithInformation(({ body, sentEntries, entry, withFirstEntry }) => [
-        ...Object.keys(entry.fields).map((name) => {
-          const order = withFirstEntry({ code: entry.code, fields: omit(entry.fields, name) })
-          return expectRefused(`without ${entry.code}.${name}`, order, `${firstEntryPath}.fields.${name}`)
-        }),
-        expectRefused(
-          'without additional_information',
-          omit(body, 'additional_information'),
-          'additional_information',
-          firstEntryPath,
-          ...sentEntries.flatMap((each) => fieldPaths(each, firstEntryPath)),
+      testWithInformation(({ body, entries: [{ code, fields }] }) => [
+        ...Object.keys(fields).map((name) =>
+          refuse(`without ${code}.${name}`, body, [...firstEntry, 'fields', name], undefined),
         ),
+        refuse('without additional_information', body, [information], undefined),
       ]),
     ],
   }),
   ...casesThatOrder('Errors', {
     'create.information-unknown': [
       mismatchRule,
-      testWithInformation(({ entry, withFirstEntry }) => {
-        const { code, fields } = entry
-        const order = withFirstEntry({ code, fields: { ...fields, no_such_field: 'Example' } })
-        return [expectRefused(`with ${code}.no_such_field`, order, `${firstEntryPath}.fields.no_such_field`)]
-      }),
+      testWithInformation(({ body, entries: [{ code }] }) => [
+        refuse(`with ${code}.no_such_field`, body, [...firstEntry, 'fields', 'no_such_field'], 'Example'),
+      ]),
     ],
   }),
   ...casesThatOrder('Package schema', {
     'create.information-types': [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
-      testWithInformation(async ({ body, sentEntries }, context) => {
+      testWithInformation(async ({ body, entries }, context) => {
         const schemaEntries = await readInformation(context, body.package_id)
-        return sentEntries.flatMap(({ code, fields }, index) => {
+        return entries.flatMap(({ code }, index) => {
           const definitions = fieldsOf(schemaEntries.find((each) => each.code === code)?.fields)
           return Object.entries(definitions).flatMap(([name, definition]) => {
             const type = readValue(definition, 'type')
             return (wrongValues.get(type) ?? []).map((value) => {
-              const changedEntry = { code, fields: { ...fields, [name]: value } }
-              const order = { ...body, additional_information: sentEntries.with(index, changedEntry) }
               const note = `with ${code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
-              return expectRefused(note, order, `additional_information[${index}].fields.${name}`)
+              return refuse(note, body, [information, index, 'fields', name], value)
             })
           })
         })
@@ -410,7 +391,7 @@ export const createFormCases: readonly Case[] = [
       emailRule,
       testFromAccepted((body) =>
         ['first.last@sub.example.com', 'o-neil_7@example.co.uk'].map((email) =>
-          expectAccepted(`with the e-mail ${email}`, withRecipient(body, { email })),
+          accept(`with the e-mail ${email}`, withValue(body, ['recipient', 'email'], email)),
         ),
       ),
     ],
@@ -433,44 +414,36 @@ export const createFormCases: readonly Case[] = [
     'create.unknown-fields': [
       unknownFieldRule,
       testFromAccepted((body) => {
-        const unknownMember = { no_such_field: 'Example' }
         // The document leaves open whether an unknown field is refused: "If creating a request returns 400 for an
         // unknown or missing field".
-        const expectRefusedOrIgnored = (path: string, order: unknown): ExpectedCall => ({
-          order,
-          note: `with ${path}`,
+        const refuseOrIgnore = (...path: string[]): ExpectedCall => ({
+          order: withValue(body, path, 'Example'),
+          note: `with ${formatPath(path)}`,
           expect: (answer) =>
             answer.status === 201
               ? [advise(`${answer.label}: the unknown field was accepted`)]
-              : expectRefusal(path)(answer),
+              : expectRefusal(formatPath(path))(answer),
         })
-        return [
-          expectRefusedOrIgnored('no_such_field', { ...body, ...unknownMember }),
-          expectRefusedOrIgnored('recipient.no_such_field', withRecipient(body, unknownMember)),
-        ]
+        return [refuseOrIgnore('no_such_field'), refuseOrIgnore('recipient', 'no_such_field')]
       }),
     ],
   }),
   ...casesThatOrder('POST /v1/requests', {
     'create.information-entry-left-out': [
       status400Rule,
-      testWithInformation(({ body, sentEntries }) =>
-        sentEntries.map((entry, index) => {
-          const order = { ...body, additional_information: sentEntries.toSpliced(index, 1) }
-          const entryPaths = ['additional_information', `additional_information.${entry.code}`]
-          const fields = fieldPaths(entry, 'additional_information[]')
-          return expectRefused(`without the entry ${entry.code}`, order, ...entryPaths, ...fields)
-        }),
+      testWithInformation(({ body, entries }) =>
+        entries.map(({ code }, index) =>
+          refuse(`without the entry ${code}`, body, [information], entries.toSpliced(index, 1)),
+        ),
       ),
     ],
   }),
   ...casesThatOrder('Package schema', {
     'create.information-null': [
       requiredRule,
-      testWithInformation(({ entry, withFirstEntry }) => {
-        const name = Object.keys(entry.fields)[0] ?? ''
-        const order = withFirstEntry({ code: entry.code, fields: { ...entry.fields, [name]: null } })
-        return [expectRefused(`with ${entry.code}.${name} null`, order, `${firstEntryPath}.fields.${name}`)]
+      testWithInformation(({ body, entries: [{ code, fields }] }) => {
+        const name = Object.keys(fields)[0] ?? ''
+        return [refuse(`with ${code}.${name} null`, body, [...firstEntry, 'fields', name], null)]
       }),
     ],
   }),
@@ -483,7 +456,7 @@ export const createFormCases: readonly Case[] = [
           fields: createSampleFields(fields, true),
         }))
         const order = { ...body, additional_information: completeEntries }
-        return [expectAccepted('with every field of the schema', order)]
+        return [accept('with every field of the schema', order)]
       }),
     ],
     'create.information-of-no-check': [
@@ -492,23 +465,22 @@ export const createFormCases: readonly Case[] = [
         const acceptedEntries = body.additional_information ?? []
         const unknownEntry = { code: 'no_such_check', fields: { example: 'Example' } }
         const order = { ...body, additional_information: [...acceptedEntries, unknownEntry] }
-        const path = `additional_information[${acceptedEntries.length}]`
-        const note = 'with an entry that the schema does not have'
-        return [expectRefused(note, order, `${path}.code`, `${path}.no_such_check`, path)]
+        const expect = expectRefusal(`${information}[${acceptedEntries.length}].code`, information)
+        return [{ order, note: 'with an entry that the schema does not have', expect }]
       }),
     ],
     'create.package-forms': [
       packageIdRule,
       testFromAccepted((body) => {
-        const withId = (id: unknown, expect: ExpectedCall['expect']) => ({
-          order: { ...body, package_id: id },
-          note: `with package_id ${JSON.stringify(id)}`,
-          expect,
-        })
         const id = body.package_id
+        const noteOf = (invalidId: unknown): string => `with package_id ${JSON.stringify(invalidId)}`
         return [
-          ...[true, [id], { id }, ''].map((invalidId) => withId(invalidId, expectRefusal('package_id'))),
-          ...[0, -1].map((invalidId) => withId(invalidId, [400, 404])),
+          ...[true, [id], { id }, ''].map((each) => refuse(noteOf(each), body, ['package_id'], each)),
+          ...[0, -1].map((each) => ({
+            order: { ...body, package_id: each },
+            note: noteOf(each),
+            expect: [400, 404],
+          })),
         ]
       }),
     ],

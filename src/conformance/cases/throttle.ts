@@ -18,7 +18,7 @@ import {
 import { requireCompletedRequest } from '../journey.ts'
 import type { Identity, QuotaWindow } from '../target.ts'
 import type { CaseContext } from '../case-context.ts'
-import { callEveryEndpoint } from './access.ts'
+import { createEndpointCalls } from './access.ts'
 import { findReportUrls } from './reports.ts'
 
 /** The number of calls that have to be left in the hour's window for a test of the minute's window. */
@@ -355,7 +355,7 @@ export const throttleCases: readonly Case[] = [
       testWithQuota(async (quota, context) => {
         await readPackages(context)
         await quota.useUpMinute()
-        return callEveryEndpoint(context, { throttled: 'return', note: 'when the quota is used up' }, 429)
+        return createEndpointCalls(context, { throttled: 'return', note: 'when the quota is used up' }, 429)
       }),
     ],
     'throttle.ping-exempt': [exemptionsRule, testWithQuota(testPingExempt)],
