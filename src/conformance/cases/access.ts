@@ -39,7 +39,7 @@ import type { Control, Identity, Plan, Target } from '../target.ts'
  */
 export async function createEndpointCalls(
   context: CaseContext,
-  options: CallOptions,
+  { identity, note, throttled }: Omit<CallOptions, 'headers'>,
   expect: number,
 ): Promise<ExpectedCall[]> {
   const id = (await readPackages(context))[0]?.id ?? 1
@@ -51,7 +51,10 @@ export async function createEndpointCalls(
     `/v1/reports/${unknownId}/referees/1`,
     '/v1/users',
   ]
-  return [...paths.map((get) => ({ get, ...options, expect })), { order: emptyOrder, ...options, expect }]
+  return [
+    ...paths.map((get) => ({ get, identity, note, throttled, expect })),
+    { order: emptyOrder, identity, note, throttled, expect },
+  ]
 }
 
 /**

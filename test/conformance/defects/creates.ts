@@ -1,4 +1,4 @@
-import { acceptRefused, createAnswer, type Defect, onJson } from './defect.ts'
+import { acceptRefused, createAnswer, createReplyDefect, type Defect, onJson } from './defect.ts'
 
 /** Creates a defect that accepts orders that the sandbox refuses with this message. */
 const createAcceptDefect = (name: string, caughtBy: string, refusal: RegExp): Defect => ({
@@ -21,30 +21,15 @@ const createPlanDefect = (name: string, caughtBy: string, refusal: RegExp): Defe
 })
 
 export const createDefects: Defect[] = [
-  {
-    name: '202 instead of 201',
-    caughtBy: 'create.accepted',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply) => {
-        if (reply.status === 201) reply.status = 202
-      }),
-  },
-  {
-    name: '202 is emitted',
-    caughtBy: 'answers.never-202',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply, request) => {
-        if (reply.status === 200 && request.url.endsWith('/v1/users')) reply.status = 202
-      }),
-  },
-  {
-    name: 'a request is IN_PROGRESS from the start',
-    caughtBy: 'create.accepted',
-    createHandler: (sandbox) =>
-      onJson(sandbox, ({ status, body }) => {
-        if (status === 201) Object.assign(body.data ?? {}, { status: 'IN_PROGRESS' })
-      }),
-  },
+  createReplyDefect('202 instead of 201', 'create.accepted', (reply) => {
+    if (reply.status === 201) reply.status = 202
+  }),
+  createReplyDefect('202 is emitted', 'answers.never-202', (reply, request) => {
+    if (reply.status === 200 && request.url.endsWith('/v1/users')) reply.status = 202
+  }),
+  createReplyDefect('a request is IN_PROGRESS from the start', 'create.accepted', ({ status, body }) => {
+    if (status === 201) Object.assign(body.data ?? {}, { status: 'IN_PROGRESS' })
+  }),
   {
     name: 'a repeated Idempotency-Key returns the first request',
     caughtBy: 'create.no-idempotency',
@@ -58,30 +43,19 @@ export const createDefects: Defect[] = [
       })
     },
   },
-  {
-    name: 'a 400 whose message does not name the field',
-    caughtBy: 'create.missing-fields',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply) => {
-        if (reply.status === 400) reply.body.message = reply.body.message.replace(/^.*?: /, '')
-      }),
-  },
-  {
-    name: 'a 400 whose message names only the last part of the field path',
-    caughtBy: 'create.email',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply) => {
-        if (reply.status === 400) reply.body.message = reply.body.message.replace(/^recipient\./, '')
-      }),
-  },
-  {
-    name: 'a 400 for a package that does not exist',
-    caughtBy: 'create.package-unknown',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply) => {
-        if (reply.body.message === 'resource not found') reply.status = 400
-      }),
-  },
+  createReplyDefect('a 400 whose message does not name the field', 'create.missing-fields', (reply) => {
+    if (reply.status === 400) reply.body.message = reply.body.message.replace(/^.*?: /, '')
+  }),
+  createReplyDefect(
+    'a 400 whose message names only the last part of the field path',
+    'create.email',
+    (reply) => {
+      if (reply.status === 400) reply.body.message = reply.body.message.replace(/^recipient\./, '')
+    },
+  ),
+  createReplyDefect('a 400 for a package that does not exist', 'create.package-unknown', (reply) => {
+    if (reply.body.message === 'resource not found') reply.status = 400
+  }),
   {
     name: 'an empty additional_information is refused',
     caughtBy: 'create.information-optional',
@@ -124,14 +98,9 @@ export const createDefects: Defect[] = [
     /^recipient\.phone: is required/,
   ),
   createAcceptDefect('an INACTIVE package is accepted', 'create.package-inactive', /not ACTIVE/),
-  {
-    name: 'a 400 for a DISABLED package',
-    caughtBy: 'create.package-disabled',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply, request) => {
-        if (reply.status === 404 && request.method === 'POST') reply.status = 400
-      }),
-  },
+  createReplyDefect('a 400 for a DISABLED package', 'create.package-disabled', (reply, request) => {
+    if (reply.status === 404 && request.method === 'POST') reply.status = 400
+  }),
   createAcceptDefect(
     'an order of a package that is hidden from the user is accepted',
     'packages.order-by-role',
@@ -171,16 +140,11 @@ export const createDefects: Defect[] = [
     'standing.subscription',
     /subscription is not active/,
   ),
-  {
-    name: 'a 500 for invalid JSON',
-    caughtBy: 'create.invalid-json',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply) => {
-        if (!reply.body.message.startsWith('body: must be valid JSON')) return
-        reply.status = 500
-        reply.body.status_message = 'server_error'
-      }),
-  },
+  createReplyDefect('a 500 for invalid JSON', 'create.invalid-json', (reply) => {
+    if (!reply.body.message.startsWith('body: must be valid JSON')) return
+    reply.status = 500
+    reply.body.status_message = 'server_error'
+  }),
   {
     name: 'the requester of every request is the owner',
     caughtBy: 'authentication.attributed',

@@ -64,11 +64,10 @@ export const onSchemas = (sandbox: Sandbox, change: Change<PackageSchema>): Hand
 export const onReads = (sandbox: Sandbox, change: Change<RequestResource>): Handler =>
   onData(sandbox, requestPath, (data, request) => change(data as RequestResource, request))
 
+type RequestChange = (url: URL, headers: Headers, method: string) => void
+
 /** Returns a handler that lets `change` change each request before it is forwarded to the sandbox. */
-export function onRequest(
-  sandbox: Sandbox,
-  change: (url: URL, headers: Headers, method: string) => void,
-): Handler {
+export function onRequest(sandbox: Sandbox, change: RequestChange): Handler {
   return async (request, connection) => {
     const url = new URL(request.url)
     const headers = new Headers(request.headers)
@@ -78,6 +77,22 @@ export function onRequest(
     return sandbox.fetch(new Request(url, { method: request.method, headers, body }), connection)
   }
 }
+
+/** Returns a function that creates defects by a change of what passes a handler. */
+const createDefectBuilder =
+  <T>(createHandler: (sandbox: Sandbox, change: T) => Handler) =>
+  (name: string, caughtBy: string, change: T): Defect => ({
+    name,
+    caughtBy,
+    createHandler: (sandbox) => createHandler(sandbox, change),
+  })
+
+export const createReplyDefect = createDefectBuilder(onJson)
+export const createUsersDefect = createDefectBuilder(onUsers)
+export const createPackagesDefect = createDefectBuilder(onPackages)
+export const createSchemaDefect = createDefectBuilder(onSchemas)
+export const createReadDefect = createDefectBuilder(onReads)
+export const createCallDefect = createDefectBuilder(onRequest)
 
 /**
  * Returns a handler that accepts orders that the sandbox refuses with this message. It sends the last accepted order

@@ -1,10 +1,12 @@
-import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import type { User } from '../../../src/contract/user.ts'
 import {
   createAnswer,
+  createCallDefect,
+  createPackagesDefect,
+  createReplyDefect,
+  createSchemaDefect,
+  createUsersDefect,
   type Defect,
-  onJson,
-  onPackages,
   onRequest,
   onSchemas,
   onUsers,
@@ -13,29 +15,13 @@ import {
 } from './defect.ts'
 
 /** Creates a defect that changes each user in the answer of GET /v1/users. */
-const createUserDefect = (name: string, caughtBy: string, change: (user: User) => void): Defect => ({
-  name,
-  caughtBy,
-  createHandler: (sandbox) => onUsers(sandbox, (users) => users.forEach((user) => change(user))),
-})
-
-/** Creates a defect that changes every package schema. */
-const createSchemaDefect = (
-  name: string,
-  caughtBy: string,
-  change: (schema: PackageSchema) => void,
-): Defect => ({
-  name,
-  caughtBy,
-  createHandler: (sandbox) => onSchemas(sandbox, change),
-})
+const createUserDefect = (name: string, caughtBy: string, change: (user: User) => void): Defect =>
+  createUsersDefect(name, caughtBy, (users) => users.forEach((user) => change(user)))
 
 export const readDefects: Defect[] = [
-  {
-    name: 'the status filter has no effect',
-    caughtBy: 'packages.filter-status',
-    createHandler: (sandbox) => onRequest(sandbox, (url) => url.searchParams.delete('status')),
-  },
+  createCallDefect('the status filter has no effect', 'packages.filter-status', (url) =>
+    url.searchParams.delete('status'),
+  ),
   {
     name: 'a filter with an unsupported status returns an empty list',
     caughtBy: 'packages.filter-status-unsupported',
@@ -44,43 +30,28 @@ export const readDefects: Defect[] = [
       return answer.status === 400 ? createAnswer(200, { packages: [] }) : answer
     },
   },
-  {
-    name: 'the id filter has no effect',
-    caughtBy: 'packages.filter-id',
-    createHandler: (sandbox) => onRequest(sandbox, (url) => url.searchParams.delete('id')),
-  },
-  {
-    name: 'the limit parameter shortens the list of packages',
-    caughtBy: 'packages.no-pagination',
-    createHandler: (sandbox) =>
-      onPackages(sandbox, (packages, request) => {
-        const limit = new URL(request.url).searchParams.get('limit')
-        if (limit !== null) packages.splice(Number(limit))
-      }),
-  },
-  {
-    name: 'background_checks null for a package without any',
-    caughtBy: 'packages.list',
-    createHandler: (sandbox) =>
-      onPackages(sandbox, (packages) => {
-        for (const { details } of packages) {
-          if (details.background_checks.length === 0) Object.assign(details, { background_checks: null })
-        }
-      }),
-  },
-  {
-    name: 'package statuses in lowercase',
-    caughtBy: 'packages.list',
-    createHandler: (sandbox) =>
-      onPackages(sandbox, (packages) => {
-        for (const pack of packages) pack.status = pack.status.toLowerCase()
-      }),
-  },
-  {
-    name: 'the list contains a package twice',
-    caughtBy: 'packages.unique-ids',
-    createHandler: (sandbox) => onPackages(sandbox, (packages) => packages.push(...packages.slice(0, 1))),
-  },
+  createCallDefect('the id filter has no effect', 'packages.filter-id', (url) =>
+    url.searchParams.delete('id'),
+  ),
+  createPackagesDefect(
+    'the limit parameter shortens the list of packages',
+    'packages.no-pagination',
+    (packages, request) => {
+      const limit = new URL(request.url).searchParams.get('limit')
+      if (limit !== null) packages.splice(Number(limit))
+    },
+  ),
+  createPackagesDefect('background_checks null for a package without any', 'packages.list', (packages) => {
+    for (const { details } of packages) {
+      if (details.background_checks.length === 0) Object.assign(details, { background_checks: null })
+    }
+  }),
+  createPackagesDefect('package statuses in lowercase', 'packages.list', (packages) => {
+    for (const pack of packages) pack.status = pack.status.toLowerCase()
+  }),
+  createPackagesDefect('the list contains a package twice', 'packages.unique-ids', (packages) =>
+    packages.push(...packages.slice(0, 1)),
+  ),
   {
     name: 'a member can read the schema of a package that is hidden from the role',
     caughtBy: 'packages.by-role',
@@ -127,14 +98,13 @@ export const readDefects: Defect[] = [
       })
     },
   },
-  {
-    name: 'a 400 for the schema of a package that does not exist',
-    caughtBy: 'schema.unknown-package',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply, request) => {
-        if (reply.status === 404 && schemaPath.test(pathOf(request))) reply.status = 400
-      }),
-  },
+  createReplyDefect(
+    'a 400 for the schema of a package that does not exist',
+    'schema.unknown-package',
+    (reply, request) => {
+      if (reply.status === 404 && schemaPath.test(pathOf(request))) reply.status = 400
+    },
+  ),
   createUserDefect('permissions for owners', 'users.permissions-of-members', (user) => {
     if (user.role === 'owner') user.permissions = ['bgc.administrator']
   }),
@@ -170,13 +140,8 @@ export const readDefects: Defect[] = [
         first?.teams.push(...sandbox.snapshot().teams.map(({ id, name }) => ({ id, name })))
       }),
   },
-  {
-    name: 'the role parameter filters the users',
-    caughtBy: 'users.no-parameters',
-    createHandler: (sandbox) =>
-      onUsers(sandbox, (users, request) => {
-        const role = new URL(request.url).searchParams.get('role')
-        if (role !== null) users.splice(0, Infinity, ...users.filter((user) => user.role === role))
-      }),
-  },
+  createUsersDefect('the role parameter filters the users', 'users.no-parameters', (users, request) => {
+    const role = new URL(request.url).searchParams.get('role')
+    if (role !== null) users.splice(0, Infinity, ...users.filter((user) => user.role === role))
+  }),
 ]

@@ -1,6 +1,16 @@
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
-import { createAnswer, type Defect, onJson, onReads, onRequest, pathOf, requestPath } from './defect.ts'
+import {
+  createAnswer,
+  createCallDefect,
+  createReadDefect,
+  createReplyDefect,
+  type Defect,
+  onReads,
+  onRequest,
+  pathOf,
+  requestPath,
+} from './defect.ts'
 
 const reportPath = /^\/v1\/reports\//
 
@@ -56,14 +66,13 @@ export const reportDefects: Defect[] = [
     caughtBy: 'reports.token-elsewhere',
     createHandler: (sandbox) => acceptToken(sandbox, ({ pathname }) => requestPath.test(pathname)),
   },
-  {
-    name: 'an invalid token is ignored if the headers are sent too',
-    caughtBy: 'reports.token-invalid',
-    createHandler: (sandbox) =>
-      onRequest(sandbox, (url, headers) => {
-        if (headers.has('X-Service-API-Key')) url.searchParams.delete('t')
-      }),
-  },
+  createCallDefect(
+    'an invalid token is ignored if the headers are sent too',
+    'reports.token-invalid',
+    (url, headers) => {
+      if (headers.has('X-Service-API-Key')) url.searchParams.delete('t')
+    },
+  ),
   {
     name: 'a token without the headers is refused',
     caughtBy: 'reports.by-token',
@@ -96,17 +105,11 @@ export const reportDefects: Defect[] = [
       }
     },
   },
-  {
-    name: 'report URLs without a token',
-    caughtBy: 'reports.url',
-    createHandler: (sandbox) =>
-      onReads(sandbox, ({ checks }) => {
-        for (const check of checks) {
-          if (typeof check.report_pdf_url === 'string')
-            check.report_pdf_url = check.report_pdf_url.split('?')[0]
-        }
-      }),
-  },
+  createReadDefect('report URLs without a token', 'reports.url', ({ checks }) => {
+    for (const check of checks) {
+      if (typeof check.report_pdf_url === 'string') check.report_pdf_url = check.report_pdf_url.split('?')[0]
+    }
+  }),
   {
     name: 'reports with the type octet-stream',
     caughtBy: 'reports.by-headers',
@@ -137,22 +140,12 @@ export const reportDefects: Defect[] = [
           new Response(await answer.arrayBuffer(), { headers: { 'Content-Type': 'application/pdf' } }),
       ),
   },
-  {
-    name: 'a 400 for a report that does not exist',
-    caughtBy: 'reports.unknown',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply, request) => {
-        if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 400
-      }),
-  },
-  {
-    name: 'a 200 for a report that is not ready yet',
-    caughtBy: 'reports.not-yet',
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply, request) => {
-        if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 200
-      }),
-  },
+  createReplyDefect('a 400 for a report that does not exist', 'reports.unknown', (reply, request) => {
+    if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 400
+  }),
+  createReplyDefect('a 200 for a report that is not ready yet', 'reports.not-yet', (reply, request) => {
+    if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 200
+  }),
   {
     name: 'a key of another organisation can download reports',
     caughtBy: 'reports.of-another-organisation',

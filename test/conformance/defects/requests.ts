@@ -1,22 +1,9 @@
 import type { Check, RequestResource } from '../../../src/contract/request.ts'
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
-import { type Defect, onReads } from './defect.ts'
+import { createReadDefect, type Defect, onReads } from './defect.ts'
 
 const uuid = '22222222-2222-4222-8222-222222222222'
-
-/** Creates a defect that changes the answer to every read of a request. */
-const createRequestDefect = (
-  name: string,
-  caughtBy: string,
-  change: (request: RequestResource) => void,
-  needsEndings = false,
-): Defect => ({
-  name,
-  caughtBy,
-  needsEndings,
-  createHandler: (sandbox) => onReads(sandbox, change),
-})
 
 /** Creates a defect that changes every check in the answer to every read of a request. */
 const createCheckDefect = (
@@ -24,7 +11,7 @@ const createCheckDefect = (
   caughtBy: string,
   change: (check: Check, request: RequestResource) => void,
 ): Defect =>
-  createRequestDefect(name, caughtBy, (request) => request.checks.forEach((check) => change(check, request)))
+  createReadDefect(name, caughtBy, (request) => request.checks.forEach((check) => change(check, request)))
 
 /** Creates a handler factory that passes to `change` the number of reads of the same request, from 1. */
 function changeCountedReads(change: (request: RequestResource, read: number) => void) {
@@ -67,10 +54,10 @@ export const requestDefects: Defect[] = [
   createCheckDefect('no report_pdf_url instead of null', 'requests.background-fields', (check) => {
     if (check.report_pdf_url === null) delete check.report_pdf_url
   }),
-  createRequestDefect('created_at in seconds since 1970', 'requests.shape', (request) => {
+  createReadDefect('created_at in seconds since 1970', 'requests.shape', (request) => {
     Object.assign(request, { created_at: 1_772_442_000 })
   }),
-  createRequestDefect('no requester', 'requests.shape', (request) => {
+  createReadDefect('no requester', 'requests.shape', (request) => {
     Object.assign(request, { requester: undefined })
   }),
   {
@@ -80,10 +67,10 @@ export const requestDefects: Defect[] = [
       request.created_at = new Date(Date.parse(request.created_at) + read * 1000).toISOString()
     }),
   },
-  createRequestDefect('the phone of another person', 'create.readable', (request) => {
+  createReadDefect('the phone of another person', 'create.readable', (request) => {
     request.recipient.phone = '+61491570156'
   }),
-  createRequestDefect('the request lacks a check of the package', 'requests.checks-of-package', (request) => {
+  createReadDefect('the request lacks a check of the package', 'requests.checks-of-package', (request) => {
     request.checks.pop()
   }),
   {
@@ -100,42 +87,36 @@ export const requestDefects: Defect[] = [
       })
     },
   },
-  createRequestDefect('RECEIVED while checks are in progress', 'statuses.received', (request) => {
+  createReadDefect('RECEIVED while checks are in progress', 'statuses.received', (request) => {
     if (request.status === 'IN_PROGRESS') request.status = 'RECEIVED'
   }),
-  createRequestDefect('IN_PROGRESS after a check has completed', 'statuses.in-progress', (request) => {
+  createReadDefect('IN_PROGRESS after a check has completed', 'statuses.in-progress', (request) => {
     if (request.status === 'PARTIAL') request.status = 'IN_PROGRESS'
   }),
-  createRequestDefect('PARTIAL before any check has completed', 'statuses.partial', (request) => {
+  createReadDefect('PARTIAL before any check has completed', 'statuses.partial', (request) => {
     if (request.status === 'IN_PROGRESS') request.status = 'PARTIAL'
   }),
-  createRequestDefect('COMPLETED while a check is in progress', 'statuses.completed', (request) => {
+  createReadDefect('COMPLETED while a check is in progress', 'statuses.completed', (request) => {
     if (request.status === 'PARTIAL') request.status = 'COMPLETED'
   }),
-  createRequestDefect(
-    'COMPLETED when all checks were cancelled',
-    'statuses.completed',
-    (request) => {
+  {
+    ...createReadDefect('COMPLETED when all checks were cancelled', 'statuses.completed', (request) => {
       if (request.status === 'CANCELLED') request.status = 'COMPLETED'
-    },
-    true,
-  ),
-  createRequestDefect(
-    'CANCELLED although a check has completed',
-    'statuses.cancelled',
-    (request) => {
+    }),
+    needsEndings: true,
+  },
+  {
+    ...createReadDefect('CANCELLED although a check has completed', 'statuses.cancelled', (request) => {
       if (request.status === 'COMPLETED') request.status = 'CANCELLED'
-    },
-    true,
-  ),
-  createRequestDefect(
-    'ERROR with checks that were created',
-    'statuses.error',
-    (request) => {
+    }),
+    needsEndings: true,
+  },
+  {
+    ...createReadDefect('ERROR with checks that were created', 'statuses.error', (request) => {
       if (request.status === 'ERROR') for (const check of request.checks) check.id = uuid
-    },
-    true,
-  ),
+    }),
+    needsEndings: true,
+  },
   {
     name: 'a request returns from IN_PROGRESS to RECEIVED',
     caughtBy: 'statuses.transitions',
