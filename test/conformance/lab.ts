@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
 import { onTestFinished } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
@@ -10,6 +12,20 @@ import type { Target } from '../../src/conformance/target.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
 import { largeQuota } from './quotas.ts'
+
+/** Returns an HTTP client that is closed at the end of the test, before `closeService` is called. */
+export function createHttp(closeService: () => unknown): HttpClient {
+  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
+  onTestFinished(async () => {
+    await http.close()
+    await closeService()
+  })
+  return http
+}
+
+/** Runs the whole suite, or the part that the options select, on a deployment that it may control. */
+export const runSuite = (options: Omit<ConformanceOptions, 'clock'>): Promise<ConformanceReport> =>
+  runConformance({ clock: systemClock, allowCreate: true, receivePort: 0, ...options })
 
 /** A sandbox on a port, whose clock moves only when the suite moves it, and the target for a run of the suite. */
 export interface Lab {
@@ -40,9 +56,7 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
       ? sandbox.fetch(request, connection)
       : service(request, connection),
   )
-  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
-  onTestFinished(async () => {
-    await http.close()
+  const http = createHttp(async () => {
     await listener.close()
     sandbox.close()
   })
@@ -69,18 +83,8 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
     clock,
     target,
     http,
-    async run(runOptions = {}) {
-      const control = await connectToSandbox(http, target)
-      return runConformance({
-        http,
-        clock: systemClock,
-        target,
-        control,
-        allowCreate: true,
-        receivePort: 0,
-        ...runOptions,
-      })
-    },
+    run: async (runOptions = {}) =>
+      runSuite({ http, target, control: await connectToSandbox(http, target), ...runOptions }),
   }
 }
 
@@ -102,3 +106,15 @@ export const listBrokenCases = ({ cases }: ConformanceReport) =>
 
 export const listUntestedCases = ({ cases }: ConformanceReport) =>
   cases.filter(({ verdict }) => verdict === 'not_judged').map(({ id, reason }) => ({ id, reason }))
+
+export const isQuotaCase = ({ id }: { id: string }): boolean =>
+  id.startsWith('throttle.') || id === 'answers.retry-after'
+
+/** Returns the modules outside a folder of this folder that its files import. */
+export function listOuterImports(folder: 'second/' | 'third/'): string[] {
+  const url = new URL(folder, import.meta.url)
+  const imports = readdirSync(url).flatMap((name) =>
+    [...readFileSync(new URL(name, url), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from = '']) => from),
+  )
+  return [...new Set(imports)].filter((from) => from.startsWith('..'))
+}

@@ -3,14 +3,11 @@ import { expect, test, vi } from 'vitest'
 import { type Choices, ruleTable } from '../../src/sandbox/service/rules.ts'
 import { controlPath as suitesControlPath } from '../../src/conformance/sandbox-control.ts'
 import { controlPath } from '../../src/sandbox/control/client.ts'
-import { listBrokenCases, createLab, listUntestedCases } from './lab.ts'
+import { isQuotaCase, listBrokenCases, createLab, listUntestedCases } from './lab.ts'
 import { smallQuota } from './quotas.ts'
 
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
-
-const isQuotaCase = ({ id }: { id: string }): boolean =>
-  id.startsWith('throttle.') || id === 'answers.retry-after'
 
 test('the sandbox follows every rule that can be tested over HTTP', async () => {
   const { run } = await createLab()

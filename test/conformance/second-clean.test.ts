@@ -1,17 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
-
 import { expect, test, vi } from 'vitest'
 
 import { sampleOf } from '../harness/share.ts'
-import { listBrokenCases, listUntestedCases } from './lab.ts'
+import { isQuotaCase, listBrokenCases, listOuterImports, listUntestedCases } from './lab.ts'
 import type { Behaviour } from './second/behaviour.ts'
 import { createSecondLab, smallWindows } from './second-lab.ts'
 
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
-
-const isQuotaCase = ({ id }: { id: string }): boolean =>
-  id.startsWith('throttle.') || id === 'answers.retry-after'
 
 test('a second service that follows the document breaks no rule', async () => {
   const { run } = await createSecondLab()
@@ -158,9 +153,5 @@ test('a window that cannot be used up in time is not judged', async () => {
 })
 
 test('the second service imports nothing of the program', () => {
-  const folder = new URL('second/', import.meta.url)
-  const imports = readdirSync(folder).flatMap((name) =>
-    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from),
-  )
-  expect([...new Set(imports)].filter((from) => from?.startsWith('..'))).toEqual([])
+  expect(listOuterImports('second/')).toEqual([])
 })

@@ -1,10 +1,7 @@
-import { onTestFinished } from 'vitest'
-
 import type { ConformanceReport } from '../../src/conformance/case.ts'
-import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
+import type { ConformanceOptions } from '../../src/conformance/run.ts'
 import type { Control, Target } from '../../src/conformance/target.ts'
-import { systemClock } from '../../src/host/clock.ts'
-import { HttpClient } from '../../src/http/client.ts'
+import { createHttp, runSuite } from './lab.ts'
 import { closedTeam, keys, people, secret } from './second/data.ts'
 import { SecondService, type SecondOptions } from './second/service.ts'
 
@@ -18,11 +15,7 @@ export const smallWindows = [
 export async function createSecondLab(options: SecondOptions = {}) {
   const service = new SecondService(options)
   await service.listen()
-  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
-  onTestFinished(async () => {
-    await http.close()
-    await service.close()
-  })
+  const http = createHttp(() => service.close())
   const target: Target = {
     baseUrl: service.baseUrl,
     apiKey: keys.home,
@@ -46,15 +39,7 @@ export async function createSecondLab(options: SecondOptions = {}) {
     service,
     target,
     run: (runOptions: Partial<ConformanceOptions> = {}): Promise<ConformanceReport> =>
-      runConformance({
-        http,
-        clock: systemClock,
-        target,
-        control: createControl(service),
-        allowCreate: true,
-        receivePort: 0,
-        ...runOptions,
-      }),
+      runSuite({ http, target, control: createControl(service), ...runOptions }),
   }
 }
 

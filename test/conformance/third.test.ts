@@ -1,13 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
-
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import type { ConformanceReport } from '../../src/conformance/case.ts'
-import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
-import { systemClock } from '../../src/host/clock.ts'
-import { HttpClient } from '../../src/http/client.ts'
+import type { ConformanceOptions } from '../../src/conformance/run.ts'
 import { sampleOf } from '../harness/share.ts'
-import { listBrokenCases, listUntestedCases } from './lab.ts'
+import {
+  createHttp,
+  isQuotaCase,
+  listBrokenCases,
+  listOuterImports,
+  listUntestedCases,
+  runSuite,
+} from './lab.ts'
 import { largeQuota, smallQuota } from './quotas.ts'
 import { emails, keys, secret } from './third/data.ts'
 import { defects } from './third/defects.ts'
@@ -16,25 +19,16 @@ import { type Defect, ThirdService } from './third/service.ts'
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-const isQuotaCase = ({ id }: { id: string }): boolean =>
-  id.startsWith('throttle.') || id === 'answers.retry-after'
-
 /** Runs the suite on the lenient service, with everything the suite can be given. */
-async function runSuite(
+async function runOnThird(
   isSelected: NonNullable<ConformanceOptions['isSelected']>,
   defect?: Defect,
   quota = largeQuota,
 ): Promise<ConformanceReport> {
   const service = new ThirdService(quota, defect)
   await service.open()
-  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
-  onTestFinished(async () => {
-    await http.close()
-    service.close()
-  })
-  return runConformance({
-    http,
-    clock: systemClock,
+  return runSuite({
+    http: createHttp(() => service.close()),
     target: {
       baseUrl: service.baseUrl,
       apiKey: keys.home,
@@ -70,14 +64,12 @@ async function runSuite(
         service.failingReads = 1
       },
     },
-    allowCreate: true,
-    receivePort: 0,
     isSelected,
   })
 }
 
 test('a service that uses every freedom of the document breaks no rule', async () => {
-  const report = await runSuite((each) => !isQuotaCase(each))
+  const report = await runOnThird((each) => !isQuotaCase(each))
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report).map(({ id }) => id)).toEqual([
     'versioning.transport',
@@ -97,14 +89,14 @@ test('a service that uses every freedom of the document breaks no rule', async (
 })
 
 test('the third service breaks no rule of the quota', async () => {
-  const report = await runSuite(isQuotaCase, undefined, smallQuota)
+  const report = await runOnThird(isQuotaCase, undefined, smallQuota)
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report)).toEqual([])
 })
 
 test.each(sampleOf(defects, 8))('$name: $caughtBy', async (defect) => {
   const { caughtBy } = defect
-  const report = await runSuite(
+  const report = await runOnThird(
     ({ id }) => id === caughtBy || (caughtBy === 'answers.retry-after' && id === 'throttle.minute'),
     defect,
     isQuotaCase({ id: caughtBy }) ? smallQuota : largeQuota,
@@ -113,9 +105,5 @@ test.each(sampleOf(defects, 8))('$name: $caughtBy', async (defect) => {
 })
 
 test('the third service imports nothing of the program', () => {
-  const folder = new URL('third/', import.meta.url)
-  const imports = readdirSync(folder).flatMap((name) =>
-    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from),
-  )
-  expect([...new Set(imports)].filter((from) => from?.startsWith('..'))).toEqual([])
+  expect(listOuterImports('third/')).toEqual([])
 })

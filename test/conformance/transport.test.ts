@@ -3,12 +3,11 @@ import { connect, createServer, type Server } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { HttpClient } from '../../src/http/client.ts'
 import { runConformance } from '../../src/conformance/run.ts'
 import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
 import { identity } from '../http/raw-server.ts'
-import { listBrokenCases } from './lab.ts'
+import { createHttp, listBrokenCases } from './lab.ts'
 
 /** Runs the case of the transport on the service with this https URL. */
 async function runTransportCase(
@@ -16,13 +15,8 @@ async function runTransportCase(
   { apiKey, userEmail }: { apiKey: string; userEmail: string },
 ) {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
-  onTestFinished(async () => {
-    await http.close()
-    vi.unstubAllEnvs()
-  })
   return runConformance({
-    http,
+    http: createHttp(() => vi.unstubAllEnvs()),
     clock: systemClock,
     target: { baseUrl, apiKey, userEmail },
     isSelected: ({ id }) => id === 'versioning.transport',
