@@ -77,7 +77,9 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     const resumed = await type(`batch resume ${id} --yes`, { answers: [] })
     expect([resumed.code, resumed.stdout]).toMatchObject([
       0,
-      expect.stringMatching(/^✔ All 3 people in people\.csv are ordered$/m),
+      expect.stringMatching(
+        /^✔ All 3 people in people\.csv are ordered; left out as the same person: Anna Mueller \(line 3\)$/m,
+      ),
     ])
     expect(resumed.text).not.toMatch('after all')
     const results = read('people.results.csv').split('\n')

@@ -110,6 +110,11 @@ test('a rejected person who was then ordered by another file is shown as ordered
     results  HOME/hal.results.csv
     exit 0
   `)
+  expect(await here.type(`batch rows ${id} --state rejected,unknown`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_1 --state rejected,unknown
+    No row of hal.csv is rejected or unknown.
+    exit 0
+  `)
   expect(here.listOrderedEmails()).toEqual(['hip@example.com', 'hal@example.com'])
 })
 
@@ -201,4 +206,19 @@ test('people ordered under the package that replaced theirs are neither asked ab
     Ana,Row2,a2@example.com,+61400000002,cancelled,REQUEST_2,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,x541523fdb3c8524810ab068adffc5435,x74bcd92f32d00c1ee52d51d62320dcca,x6b9e6d39ff534b7a83962f01b1f2c29a
     Ana,Row3,a3@example.com,+61400000003,cancelled,REQUEST_3,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,3,x5bea1978406a4631108e57060a3014f0,xd640556b08caedb2e95a5ce28ec26a62,xb91206767b91821470497978906fc4dc
   `)
+})
+
+test('batch list shows rejected rows of a batch that is done, and the results file names the line that a row repeats', async () => {
+  const here = await session()
+  here.write('two.csv', `${header}\nHip,Hop,hip@example.com,+61400000002\n${hal}\n${hal}\n`)
+  here.sandbox.inject({ on: 'POST /v1/requests', times: 1, fault: refused })
+  await here.type('batch run two.csv --package 102 --yes')
+  expect(await here.type('batch list')).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME     ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               two.csv  2026-11-20  1 of 2   0         done, 1 rejected
+    exit 0
+  `)
+  expect(here.read('two.results.csv')).toContain('is the same order as request')
+  expect(here.read('two.results.csv')).toContain('(line 3, ordered ')
 })

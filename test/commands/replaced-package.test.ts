@@ -48,7 +48,7 @@ test('resume sends nothing under a replaced package, and a person ordered under 
   expect(listOrderedEmails()).toEqual(createEmails(1))
   expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
-    2> Error: 2 rows are invalid for package 107: consent.consent_method is required, in rows 2, 3
+    2> Error: 2 rows are invalid for package 107: consent.consent_method is required, in lines 3, 4
     2> Nothing was moved. Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
     2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv
     2> Then cancel them here: refcheck batch cancel BATCH_1
@@ -93,13 +93,13 @@ test('after a refused move, the commands of its hint order only the people who w
   expect(await type(`batch move ${batch_id} --package 101`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 101
     2> Error: 2 rows are invalid for package 101
-    2>   reference.position_title is required, in rows 2, 3
-    2>   ncc_acic.date_of_birth is required, in rows 2, 3
-    2>   ncc_acic.is_volunteer is required, in rows 2, 3
-    2>   ncc_acic.previous_names is required; write none if there are none, in rows 2, 3
-    2>   ncc_acic.residential_address is required, in rows 2, 3
-    2>   icrc.years_of_history is required, in rows 2, 3
-    2>   icrc.annual_income is required, in rows 2, 3
+    2>   reference.position_title is required, in lines 3, 4
+    2>   ncc_acic.date_of_birth is required, in lines 3, 4
+    2>   ncc_acic.is_volunteer is required, in lines 3, 4
+    2>   ncc_acic.previous_names is required; write none if there are none, in lines 3, 4
+    2>   ncc_acic.residential_address is required, in lines 3, 4
+    2>   icrc.years_of_history is required, in lines 3, 4
+    2>   icrc.annual_income is required, in lines 3, 4
     2> Nothing was moved. Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
     2> Fix them there, set their package_id to 101, and order them: refcheck batch run rest.csv
     2> Then cancel them here: refcheck batch cancel BATCH_1

@@ -109,7 +109,7 @@ test('a request whose report comes later stays open in report sync, and is no fa
     $ refcheck report sync --output reports
     2> No report yet for Ana Example. "refcheck report sync" looks for it each time.
     2> See the checks with: refcheck request get REQUEST_1…
-    2> In reports: 0 stored, 0 already there, 0 requests not finished, 1 completed without its report yet
+    2> In reports: 0 stored, 0 already there, 0 requests not finished, 1 completed without its report yet (Ana Example)
     exit 0
   `)
   await clock.advance(3_600_000)
@@ -133,7 +133,7 @@ test('a completed request for which report sync found no report is no longer cou
     $ refcheck report sync
     2> No report yet for Ana Example. "refcheck report sync" looks for it each time.
     2> See the checks with: refcheck request get REQUEST_1…
-    2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet
+    2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet (Ana Example)
     exit 0
   `)
   await type('request get ana', { tty: true, env: { NO_COLOR: '1' } })
@@ -143,7 +143,7 @@ test('a completed request for which report sync found no report is no longer cou
   expect((await type('status')).stdout).not.toContain('Reports')
   expect(await type('report sync')).toMatchInlineSnapshot(`
     $ refcheck report sync
-    2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet
+    2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet (Ana Example)
     exit 0
   `)
 })

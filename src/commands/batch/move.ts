@@ -26,6 +26,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
       ...batchServices,
       api: await app.service('api'),
       schemas: await app.service('schemas'),
+      files: await app.service('files'),
       signal,
       onUnrelatedPackage: async (effect: string, rowCount: number) => {
         isEffectKnown = true

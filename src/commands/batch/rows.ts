@@ -38,7 +38,8 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const isForPerson = this.context.streams.stdout.isTTY && isText
     const names = isForPerson ? await readNamesOfRows(services, batch, states) : undefined
     const rowsWithReasons = await addListedReasons(rows, inbox, () => batch.baseUrl)
-    this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
+    const emptyText = `No row of ${batch.name}${states === undefined ? '' : ` is ${states.join(' or ')}`}.`
+    this.answerList(batchRowsView(rowsWithReasons, heldTexts, names, emptyText))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
     if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === null))

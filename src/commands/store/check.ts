@@ -71,7 +71,16 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     if (held === 0) return
     const batches = await this.app.service('batches')
     const allBatches = await batches.list({ includesSingleOrders: true })
-    const ids = allBatches.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
+    const ids: string[] = []
+    for (const { id, counts } of allBatches) {
+      if (counts.held === 0) continue
+      // Other rows may have been held before, for another reason.
+      for await (const { heldFor } of batches.rows(id, { states: ['held'] })) {
+        if (heldFor !== 'store_forgot') continue
+        ids.push(id)
+        break
+      }
+    }
     this.app.note(heldText(held, ids))
   }
 }

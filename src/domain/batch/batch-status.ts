@@ -245,6 +245,8 @@ function textOfReason(
   if (state === 'accepted') return null
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))
     return `not ordered again: is the same order as ${matchText(matches, batchId)}`
+  if (heldFor === 'store_forgot' && state === 'held' && reason !== undefined)
+    return `held: may have been ordered, because ${reason}`
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {
@@ -278,14 +280,15 @@ const reasonText = (reason: string, field: string | undefined): string =>
   field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
 
 function matchText(
-  { batchId, row, requestId, state, orderedAt, externalResult }: Match,
+  { batchId, row, line, requestId, state, orderedAt, externalResult }: Match,
   ownBatchId: string,
 ): string {
   const otherText =
     externalResult === undefined ? `row ${row} of batch ${batchId}` : externalResultPosition(externalResult)
   if (isUnmatched({ row }))
     return `request ${batchId}${orderedAt === undefined ? '' : ` (created ${localTime(orderedAt)})`}`
-  const rowText = batchId === ownBatchId ? `row ${row}` : otherText
+  const ownText = line === undefined ? `row ${row}` : `line ${line}`
+  const rowText = batchId === ownBatchId ? ownText : otherText
   if (requestId !== undefined) {
     return `request ${requestId} (${rowText}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`
   }

@@ -133,6 +133,8 @@ export interface Match {
   requestStatus?: string | undefined
   /** Undefined if the person was erased, or if no row of this store matches. */
   recipient?: Recipient | undefined
+  /** The line of a row of the same file, as a spreadsheet program counts. It is not stored. */
+  line?: number | undefined
   /** The line of a results file, if no row of this store matches. */
   externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
   /**

@@ -141,12 +141,13 @@ export function stepsWithoutMove(batch: BatchOfRows, packageId: number): string[
 
 /**
  * Returns the error if rows are invalid for the successor; nothing is moved then. Each problem is listed once, with its
- * rows.
+ * rows. `lines`: the line of each row, if the file of the batch is unchanged.
  */
 export function moveError(
   batch: BatchOfRows,
   packageId: number,
   invalid: readonly InvalidRow[],
+  lines: ReadonlyMap<number, number> = new Map(),
 ): InvalidInputError | undefined {
   if (invalid.length === 0) return undefined
   const rowProblems = invalid.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
@@ -155,7 +156,10 @@ export function moveError(
     field: occurrences[0]?.problem.path ?? '',
     value: undefined,
     problem: occurrences[0]?.problem.problem ?? '',
-    text: `${text}, in ${rowsText(occurrences.map(({ row }) => row))}`,
+    text: `${text}, in ${rowsText(
+      occurrences.map(({ row }) => row),
+      lines,
+    )}`,
   }))
   const rows = formatCount(invalid.length, 'row is', 'rows are')
   return new InvalidInputError(
@@ -171,8 +175,12 @@ export function moveError(
 const problemText = ({ column, path, problem, flagProblem = problem }: Problem): string =>
   `${column ?? path} ${flagProblem}`
 
-function rowsText(rows: readonly number[]): string {
-  if (rows.length === 1) return `row ${rows[0]}`
+/** Returns the lines of rows in their file, or the numbers of the rows if the lines are not known. */
+function rowsText(rowNumbers: readonly number[], lines: ReadonlyMap<number, number>): string {
+  const areLinesKnown = rowNumbers.every((row) => lines.has(row))
+  const rows = areLinesKnown ? rowNumbers.map((row) => lines.get(row)) : rowNumbers
+  const noun = areLinesKnown ? 'line' : 'row'
+  if (rows.length === 1) return `${noun} ${rows[0]}`
   const restText = rows.length > maxNamedRows ? ` and ${rows.length - maxNamedRows} more` : ''
-  return `rows ${rows.slice(0, maxNamedRows).join(', ')}${restText}`
+  return `${noun}s ${rows.slice(0, maxNamedRows).join(', ')}${restText}`
 }

@@ -32,6 +32,8 @@ export interface NamedRows {
   duplicate?: OrderInError | undefined
   /** The names and lines of the rows that the user left out and whose people are not ordered, as text. */
   leftOut?: string | undefined
+  /** The names and lines of the rows that the user left out as the same person as another order, as text. */
+  samePerson?: string | undefined
 }
 
 interface FirstHeldRow {
@@ -103,6 +105,7 @@ export interface BatchResult {
   /** The people of these rows if they are at most `maxNamed`; otherwise empty. */
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
   leftOut?: NamedRows['leftOut']
+  samePerson?: NamedRows['samePerson']
 }
 
 function sameAsUnknownError({ count, batchId, droppedRow }: ConflictCounts['unknown']): OutcomeUnknownError {

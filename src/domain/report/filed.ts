@@ -1,5 +1,5 @@
 import { isUnfinished } from '../../contract/statuses.ts'
-import type { RequestResource } from '../../contract/request.ts'
+import type { Recipient, RequestResource } from '../../contract/request.ts'
 import { RefcheckError, IncompleteError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
@@ -23,6 +23,8 @@ export interface FilingResult {
   unfinishedCount: number
   /** The number of these requests that have ended and whose report is not ready. */
   notReadyCount: number
+  /** The people of these requests. */
+  notReadyPeople?: readonly Recipient[]
   /** The completed requests for which neither the service nor the folder has a report, if no request was named. */
   withoutReport?: readonly RequestResource[]
   /** Why reports are missing: the error that ended the command early, or IncompleteError. */
@@ -34,7 +36,10 @@ export const isMissing = (report: StoredReport | MissingReport): report is Missi
 /** Creates the result of filing reports. */
 export function filingResult(
   reports: readonly (StoredReport | MissingReport)[],
-  otherFields: Pick<FilingResult, 'unfinishedCount' | 'notReadyCount' | 'withoutReport' | 'failure'>,
+  otherFields: Pick<
+    FilingResult,
+    'unfinishedCount' | 'notReadyCount' | 'notReadyPeople' | 'withoutReport' | 'failure'
+  >,
 ): FilingResult {
   return {
     reports: [...reports],

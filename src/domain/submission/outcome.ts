@@ -138,7 +138,13 @@ function refusedOutcome(answer: Answered): Outcome | undefined {
 
 function unknownAnswerOutcome(answer: Answered): Outcome {
   const { status, envelope, error } = answer
-  const reason = error?.message ?? `the service answered ${status} without the id of a request`
+  const isRefusal = status >= 400 && status < 500
+  const reason =
+    error === undefined
+      ? `the service answered ${status} without the id of a request`
+      : isRefusal
+        ? `the service answered ${status} (${error.message}); it may have been ordered all the same`
+        : error.message
   const offeredId = requestIdIn(envelope) ?? uuidIn(envelope?.message)
   return { ...unknownOutcome(error, reason), offeredId, answerStatus: status }
 }

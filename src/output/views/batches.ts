@@ -63,7 +63,7 @@ export function batchResultView(
  */
 export function resultText(
   name: string,
-  { counts, earlierOrders, orderedInThisRun, people, leftOut }: BatchResult,
+  { counts, earlierOrders, orderedInThisRun, people, leftOut, samePerson }: BatchResult,
   failure: RefcheckError | undefined,
   failedPeople: readonly FailedPerson[] = [],
 ): string {
@@ -84,13 +84,14 @@ export function resultText(
     return `${mark}${peopleText(orderedCount, total, file)}${failed}; left out: ${others.join(', ')}`
   }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
+  const leftOutText = samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`
   if (orderedInThisRun === 0)
     return `${head}${timeText(earlierOrders)}${failed === '' ? '; nothing to do' : failed}`
-  if (orderedInThisRun === orderedCount) return head
+  if (orderedInThisRun === orderedCount) return `${head}${leftOutText}`
   const when = (orderedEarlier === orderedCount - orderedInThisRun ? timeText(earlierOrders) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
   return [
-    head,
+    `${head}${leftOutText}`,
     `   ${orderedInThisRun} now${names === '' ? '' : `: ${names}`}`,
     `   ${orderedCount - orderedInThisRun} before${when}`,
   ].join('\n')
@@ -240,12 +241,13 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
 
 /**
  * Shows the rows of a batch. The keys of both maps are row numbers. `names`: the names of the people, for a list on a
- * terminal.
+ * terminal. `emptyText`: what is shown instead of an empty list.
  */
 export function batchRowsView(
   rows: readonly PrintedRow[],
   heldReasons: ReadonlyMap<number, string>,
   names: ReadonlyMap<number, string> | undefined,
+  emptyText: string,
 ): ListView<PrintedRow> {
   return {
     rows,
@@ -269,7 +271,7 @@ export function batchRowsView(
       { name: 'status', extra: true },
       { name: 'error_reason', extra: true },
     ],
-    empty: 'No rows match.',
+    empty: emptyText,
   }
 }
 

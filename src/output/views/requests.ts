@@ -288,15 +288,25 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
   }
 }
 
-/** Returns `In reports: 2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
+/** The number of people without a report whom the summary names. */
+const maxNamedWithoutReport = 3
+
+/**
+ * Returns `In reports: 2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet (Ana
+ * Silva)`.
+ */
 export function syncSummary(
-  { stored, unfinishedCount, notReadyCount }: FilingResult,
+  { stored, unfinishedCount, notReadyCount, notReadyPeople = [] }: FilingResult,
   folder: string,
   cwd: string,
 ): string {
   const newCount = stored.filter((each) => !each.skipped).length
   const openText = `${formatCount(unfinishedCount - notReadyCount, 'request')} not finished`
-  const notReadyText = notReadyCount === 0 ? '' : `, ${notReadyCount} completed without its report yet`
+  const names = notReadyPeople.slice(0, maxNamedWithoutReport).map((each) => sanitize(personName(each)))
+  const moreText = notReadyCount > names.length ? ` and ${notReadyCount - names.length} more` : ''
+  const namesText = names.length === 0 ? '' : ` (${names.join(', ')}${moreText})`
+  const notReadyText =
+    notReadyCount === 0 ? '' : `, ${notReadyCount} completed without its report yet${namesText}`
   const folderPath = shortestPath(folder, cwd) || folder
   return `In ${folderPath}: ${newCount} stored, ${stored.length - newCount} already there, ${openText}${notReadyText}`
 }

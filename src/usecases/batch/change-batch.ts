@@ -309,7 +309,7 @@ export async function cancelBatch(
   })
 }
 
-export interface MoveServices extends BatchServices, SchemaServices {
+export interface MoveServices extends BatchServices, SchemaServices, Pick<Services, 'files'> {
   /**
    * Called with a sentence about the effect before rows are moved to a package that did not replace the one of the
    * batch. Throws if the user declines. Without it, the rows are moved.
@@ -351,11 +351,11 @@ export async function moveBatch(ports: MoveServices, batch: Batch, packageId: nu
     : unrelatedPackagesText(packages, batch.packageId, packageId)
   if (effect !== undefined) {
     // The rows are read again after the answer, because another process may change the batch meanwhile.
-    const { length } = await readRowsForPackage(heldRows, batch, schema)
+    const { length } = await readRowsForPackage(ports, batch, schema)
     await ports.onUnrelatedPackage?.(effect, length)
   }
   return withLease(batches, batch, async () => {
-    const rows = await readRowsForPackage(heldRows, batch, schema)
+    const rows = await readRowsForPackage(ports, batch, schema)
     const movedCount = await heldRows.moveRows(batch.id, packageId, rows, clock.now())
     // The batch was halted because the package was gone.
     await batches.recordHalt(batch.id, undefined)
@@ -365,7 +365,7 @@ export async function moveBatch(ports: MoveServices, batch: Batch, packageId: nu
 
 /** Reads the rows that can be moved, with their bodies for another package. Throws if there is none, or if one is invalid. */
 async function readRowsForPackage(
-  heldRows: Pick<BatchServices['heldRows'], 'readMovable'>,
+  { heldRows, files }: Pick<MoveServices, 'heldRows' | 'files'>,
   batch: Batch,
   schema: PackageSchema,
 ): Promise<MovableRow[]> {
@@ -376,7 +376,8 @@ async function readRowsForPackage(
     if (body === undefined) invalid.push({ row: row.row, problems })
     else rows.push({ ...row, body })
   }
-  const error = moveError(batch, schema.id, invalid)
+  const lines = invalid.length === 0 ? undefined : await readLinesOfRows(files, batch)
+  const error = moveError(batch, schema.id, invalid, lines)
   if (error !== undefined) throw error
   // Without rows, the store would treat the two packages as one for all orders, and no row would state the reason.
   if (rows.length === 0) {

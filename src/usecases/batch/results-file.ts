@@ -4,7 +4,7 @@ import { access, constants, lstat, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile, BatchEventListener } from './read-file.ts'
-import type { Batch } from '../../domain/batch/batch.ts'
+import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
@@ -424,12 +424,15 @@ async function* resultRows(
 ): AsyncGenerator<AnnotatedRow> {
   const { resultCells, resultColumns } = await import('../../domain/batch/results.ts')
   const everyColumn = new Set(sheet.columns.keys())
+  const lines = new Map<number, number>()
   const batchRows = batches.rows(batchId)[Symbol.asyncIterator]()
   try {
     let next = await batchRows.next()
     for await (const row of sheet.rows()) {
       while (next.done !== true && next.value.row < row.row) next = await batchRows.next()
-      const found = next.done !== true && next.value.row === row.row ? next.value : undefined
+      lines.set(row.row, row.line)
+      const found =
+        next.done !== true && next.value.row === row.row ? withLineOfMatch(next.value, lines) : undefined
       const refusedColumns = found?.state === 'invalid' ? everyColumn : undefined
       const isHidden = row.isHidden === true || (row.struckColumns ?? []).length > 0
       yield {
@@ -442,6 +445,14 @@ async function* resultRows(
   } finally {
     await batchRows.return(undefined)
   }
+}
+
+/** Returns the row with the line of the row of the same batch that it matches, if that row comes earlier in the file. */
+function withLineOfMatch(row: BatchRow, lines: ReadonlyMap<number, number>): BatchRow {
+  const { matches, batchId } = row
+  return matches?.batchId === batchId
+    ? { ...row, matches: { ...matches, line: lines.get(matches.row) } }
+    : row
 }
 
 /** Columns that are added at the end of each row that cannot be ordered. */

@@ -26,6 +26,7 @@ import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
+import { samePersonReason } from '../../domain/submission/duplicate.ts'
 
 /** The services that running a batch uses. */
 interface RunServices extends OrderServices, Pick<Services, 'heldRows'> {
@@ -124,6 +125,7 @@ export async function startBatch(
         accepted: acceptedRows,
       })),
       leftOut: outcome.leftOut,
+      samePerson: outcome.samePerson,
     },
   }
 }
@@ -205,6 +207,7 @@ export interface RunOutcome {
   failure: RefcheckError | undefined
   /** The rows that the user left out, as text. */
   leftOut?: NamedRows['leftOut']
+  samePerson?: NamedRows['samePerson']
 }
 
 /**
@@ -274,6 +277,7 @@ export async function reconcileAndSend(
       },
       failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
       leftOut: namedRows.leftOut,
+      samePerson: namedRows.samePerson,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -330,25 +334,27 @@ async function readNamedRows(
     held: held && { row: held.row, heldFor: held.heldFor, rowText: await describeRow(held, batch) },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
-    leftOut: counts.cancelled === 0 ? undefined : await describeLeftOut(batches, batch, describeRow),
+    ...(counts.cancelled === 0 ? {} : await describeLeftOut(batches, batch, describeRow)),
   }
 }
 
-/** Describes the cancelled rows whose people are not ordered; undefined if there are none. */
+/** Describes the cancelled rows whose people are not ordered, and those that were left out as the same person. */
 async function describeLeftOut(
   batches: RunServices['batches'],
   batch: Batch,
   describeRow: NonNullable<RunBatchOptions['describeRow']>,
-): Promise<string | undefined> {
-  const descriptions: string[] = []
-  let count = 0
+): Promise<Pick<NamedRows, 'leftOut' | 'samePerson'>> {
+  const rows: Record<'leftOut' | 'samePerson', BatchRow[]> = { leftOut: [], samePerson: [] }
   for await (const row of batches.rows(batch.id, { states: ['cancelled'] })) {
-    if (isOrderedOtherwise(row)) continue
-    count += 1
-    if (count <= maxNamed) descriptions.push(await describeRow(row, batch))
+    if (!isOrderedOtherwise(row)) rows.leftOut.push(row)
+    else if (row.reason === samePersonReason) rows.samePerson.push(row)
   }
-  const more = count > maxNamed ? ` and ${count - maxNamed} more` : ''
-  return count === 0 ? undefined : `${descriptions.join(', ')}${more}`
+  const describe = async (cancelled: readonly BatchRow[]): Promise<string | undefined> => {
+    const named = await Promise.all(cancelled.slice(0, maxNamed).map((row) => describeRow(row, batch)))
+    const more = cancelled.length > maxNamed ? ` and ${cancelled.length - maxNamed} more` : ''
+    return cancelled.length === 0 ? undefined : `${named.join(', ')}${more}`
+  }
+  return { leftOut: await describe(rows.leftOut), samePerson: await describe(rows.samePerson) }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
-import { toListedRow } from '../../domain/batch/batch-status.ts'
+import { errorInResults } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   sortAttention,
@@ -97,7 +97,7 @@ export async function readAttention(
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
       if (row.state === 'rejected' && row.matches !== undefined) continue
-      const rowItem = findAttention(row, batch, toListedRow(row).error, now)
+      const rowItem = findAttention(row, batch, errorInResults(row), now)
       if (rowItem !== undefined) items.push(rowItem)
     }
   }

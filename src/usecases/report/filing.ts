@@ -1,6 +1,6 @@
 import { isUnfinished } from '../../contract/statuses.ts'
 import type { Api } from '../../api/api.ts'
-import type { RequestResource } from '../../contract/request.ts'
+import type { Recipient, RequestResource } from '../../contract/request.ts'
 import { FileNames, type NameTemplate } from '../../domain/report/template.ts'
 import {
   otherRequestsCheckError,
@@ -123,7 +123,7 @@ class DownloadRun {
   /** Number of requests that may still get reports. */
   #unfinishedCount = 0
   /** Number of finished requests with a report that is not ready. */
-  #notReadyCount = 0
+  readonly #notReadyPeople: Recipient[] = []
   /** Completed requests that have no report. */
   readonly #withoutReport: RequestResource[] = []
   /** Number of consecutive reads that failed. */
@@ -202,7 +202,8 @@ class DownloadRun {
     const ending = this.#options.isNamed ? halted : undefined
     const openCounts = {
       unfinishedCount: this.#unfinishedCount,
-      notReadyCount: this.#notReadyCount,
+      notReadyCount: this.#notReadyPeople.length,
+      notReadyPeople: this.#notReadyPeople,
       withoutReport: this.#withoutReport,
     }
     return filingResult(reportsWithEnding(this.#outcomes, ending), { ...openCounts, failure })
@@ -279,7 +280,7 @@ class DownloadRun {
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
     if (!isNamed && (isWaiting || isUnfinished(request.status))) this.#unfinishedCount += 1
-    if (!isNamed && isWaiting && isFinal(request)) this.#notReadyCount += 1
+    if (!isNamed && isWaiting && isFinal(request)) this.#notReadyPeople.push(request.recipient)
     const isStored = this.#recordsByRequest.has(request.request_id)
     if (
       !isNamed &&
