@@ -31,6 +31,7 @@ import {
 } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
+import { readAttemptTime } from '../request/send.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -189,12 +190,11 @@ async function findRowWithLine(
 
 /** Returns the time from which a row may be sent again; undefined if it may be sent now. */
 async function findSendableTime(
-  { clock, ledger }: Pick<StartServices, 'clock' | 'ledger'>,
+  services: Pick<StartServices, 'clock' | 'ledger'>,
   row: BatchRow,
 ): Promise<number | undefined> {
-  const now = clock.now()
-  const waitMs = sendableInMs(row, now - Math.max(0, await ledger.clockAheadMs(now)))
-  return waitMs > 0 ? now + waitMs : undefined
+  const waitMs = sendableInMs(row, await readAttemptTime(services))
+  return waitMs > 0 ? services.clock.now() + waitMs : undefined
 }
 
 const failureLines = ({ message, hint }: RefcheckError): string[] => {
@@ -224,8 +224,7 @@ async function orderAgain(
   typedEmail: string | undefined,
   reason: string | undefined,
 ): Promise<RunOutcome> {
-  const now = ports.clock.now()
-  requireSendable(row, now - Math.max(0, await ports.ledger.clockAheadMs(now)))
+  requireSendable(row, await readAttemptTime(ports))
   await requireOrganisation(ports, batch)
   const confirmedEmail = typedEmail ?? (await askEmail(ports, row))
   const lease = await ports.ledger.acquire(batch)

@@ -19,7 +19,7 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { similarity } from '../../domain/submission/similarity.ts'
 import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
-import { type OrderServices, readClockDifferenceMs } from '../request/send.ts'
+import { type OrderServices, readAttemptTime, readClockDifferenceMs } from '../request/send.ts'
 import { readAndLinkPackages } from './packages.ts'
 import type { ReconcileServices } from './reconcile.ts'
 import {
@@ -88,12 +88,10 @@ export async function orderSingleAgain(
   row: BatchRow,
   { confirmedEmail, waitBudgetMs }: { confirmedEmail: string; waitBudgetMs: number },
 ): Promise<void> {
-  const { ledger, clock } = ports
   const { packageId, recipient, attemptId } = row
-  const now = clock.now()
-  requireSendable(row, now - Math.max(0, await ledger.clockAheadMs(now)))
+  requireSendable(row, await readAttemptTime(ports))
   await requireOrganisation(ports, batch)
-  const lease = await ledger.acquire(batch)
+  const lease = await ports.ledger.acquire(batch)
   if (lease === undefined) throw heldElsewhereError(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, 'the provider does not have it: order again')

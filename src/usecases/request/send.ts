@@ -279,3 +279,15 @@ export async function readClockDifferenceMs({
   if (aheadOfMachineMs === undefined) return undefined
   return aheadOfMachineMs + (await ledger.clockAheadMs(clock.now()))
 }
+
+/**
+ * Returns the present time for a comparison with the times of attempts: that of the clock that times them, or of this
+ * machine's clock if it is earlier, so that no row counts as sendable too soon.
+ */
+export async function readAttemptTime({
+  ledger,
+  clock,
+}: Pick<OrderServices, 'ledger' | 'clock'>): Promise<number> {
+  const now = clock.now()
+  return now - Math.max(0, await ledger.clockAheadMs(now))
+}
