@@ -59,19 +59,15 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   private async order(draftKeeper: DraftKeeper): Promise<void> {
     const { flags, app, signal } = this
     const allowFlags = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similarQuestion = new SimilarQuestion(
-      () => createOrderServices(app, signal),
-      app.prompter(),
-      allowFlags,
-    )
-    const order = await this.compose(similarQuestion, draftKeeper)
+    const question = new SimilarQuestion(() => createOrderServices(app, signal), app.prompter(), allowFlags)
+    const order = await this.compose(question, draftKeeper)
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
-      const repeatedOrderText = await similarQuestion.describeRepeatedOrder(order.body)
+      const repeatedOrderText = await question.describeRepeatedOrder(order.body)
       if (repeatedOrderText !== undefined) app.reporter.note(repeatedOrderText)
       app.reporter.note('Dry run: nothing was sent.')
-      const conflict = await similarQuestion.previewConflict(order.body)
+      const conflict = await question.previewConflict(order.body)
       return this.answer(
         bodyView(order.body),
         conflict && duplicateError(conflict, (await app.service('api')).baseUrl),
@@ -80,13 +76,13 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const outcome = await placeOrder(order, {
       ...(await createOrderAndWaitServices(app, signal)),
       ...allowFlags,
-      onSimilar: app.prompter() && ((conflict) => similarQuestion.isConfirmed(conflict)),
+      onSimilar: app.prompter() && ((conflict) => question.isConfirmed(conflict)),
       onAccepted: () => draftKeeper.deleteDraft(),
       shouldWait: flags.wait,
     })
     this.answer(createdView(outcome.result), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
-      const command = commandLine(order.body, order.schema, similarQuestion.allowFlags())
+      const command = commandLine(order.body, order.schema, question.allowFlags())
       app.reporter.note(`The same order as one command:\n  ${command}`)
     }
     if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)
