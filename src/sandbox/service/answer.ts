@@ -4,29 +4,29 @@ import { cacheHeaders } from '../../contract/headers.ts'
 /** Texts of the bodies of responses, so that the log can have them without reading the bodies. */
 const textsByResponse = new WeakMap<Response, string>()
 
-function createTextResponse(text: string, init: ResponseInit): Response {
-  const response = new Response(text, init)
-  textsByResponse.set(response, text)
-  return response
-}
-
 /** Returns the text of a response that this module made; null for any other, such as a PDF. */
 export const findText = (response: Response): string | null => textsByResponse.get(response) ?? null
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
+/** Returns the response with a text in JSON, such as one that `formatSuccess` returned. */
+export function createJsonResponse(
+  text: string,
+  status: number,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  const response = new Response(text, { status, headers: { ...jsonHeaders, ...headers } })
+  textsByResponse.set(response, text)
+  return response
+}
+
 /** Returns a successful response in the envelope. Its `message` is "Empty on success". */
 export function createSuccessResponse(data: unknown, status: 200 | 201 = 200): Response {
-  return createSuccessResponseOfText(formatSuccess(data), status)
+  return createJsonResponse(formatSuccess(data), status)
 }
 
 export function formatSuccess(data: unknown): string {
   return JSON.stringify({ data, status_message: 'ok', message: '' })
-}
-
-/** Returns the successful response with a text that `formatSuccess` returned. */
-export function createSuccessResponseOfText(text: string, status: 200 | 201 = 200): Response {
-  return createTextResponse(text, { status, headers: jsonHeaders })
 }
 
 /** Returns a failed response in the envelope: `data` is null and `status_message` matches the status. */
@@ -36,7 +36,7 @@ export function createFailureResponse(
   headers?: Readonly<Record<string, string>>,
 ): Response {
   const envelope: Envelope = { data: null, status_message: findStatusMessage(status), message }
-  return createTextResponse(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
+  return createJsonResponse(JSON.stringify(envelope), status, headers)
 }
 
 /**

@@ -5,27 +5,18 @@ import { cacheHeaders } from '../../contract/headers.ts'
 import { authenticate, type Call, type CallEnv } from './call.ts'
 import { refusals } from './answer.ts'
 import type { CheckRecord, RefereeRecord, RequestRecord } from './schemas.ts'
-import { findReportFault } from './scenarios.ts'
-import { backgroundReportPath, refereeReportPath } from './service.ts'
+import { findFault, reportFaults } from './scenarios.ts'
+import { reportPathOf } from './service.ts'
 
 export function addReportRoutes(app: Hono<CallEnv>): void {
-  app.get('/v1/reports/:check', (context) => {
-    const id = context.env.service.normaliseId(context.req.param('check'))
-    return download(context, backgroundReportPath(id), ({ check }) => check.type === 'background')
-  })
-  app.get('/v1/reports/:check/referees/:referee', (context) => {
-    const { check, referee: refereeId } = context.req.param()
-    const checkId = context.env.service.normaliseId(check)
-    return download(
-      context,
-      refereeReportPath(checkId, refereeId),
-      (report) => report.check.type === 'reference',
-      refereeId,
-    )
-  })
+  app.get('/v1/reports/:check', (context) => download(context))
+  app.get('/v1/reports/:check/referees/:referee', (context) =>
+    download(context, context.req.param('referee')),
+  )
 }
 
-interface FoundReport {
+/** `referee` is undefined for the report of a background check. */
+interface Report {
   request: RequestRecord
   check: CheckRecord
   referee: RefereeRecord | undefined
@@ -35,52 +26,42 @@ interface FoundReport {
  * Returns a report as PDF. The token `t` replaces the headers and is valid for this report only; an invalid token is
  * a 401 even with valid headers ("An invalid or expired token gives 401").
  */
-function download(
-  context: Context<CallEnv>,
-  reportPath: string,
-  isExpectedType: (foundReport: FoundReport) => boolean,
-  refereeId?: string,
-): Promise<Response> {
+function download(context: Context<CallEnv>, refereeId?: string): Promise<Response> {
   const { service, now } = context.env
+  const checkId = service.normaliseId(context.req.param('check') ?? '')
   const tokens = context.req.queries('t') ?? []
   let organisationId: string | undefined
   if (tokens.length === 0) {
     organisationId = authenticate(context.req.raw.headers, context.env).organisation.id
   } else if (
     (tokens.length > 1 && service.rule('repeated-parameters') === 'refused') ||
-    !tokens.every((token) => service.tokens.isValid(token, reportPath, now))
+    !tokens.every((token) => service.tokens.isValid(token, reportPathOf(checkId, refereeId), now))
   ) {
     throw refusals.invalidToken()
   }
-  const foundReport = findReport(
-    service.normaliseId(context.req.param('check') ?? ''),
-    refereeId,
-    context.env,
-  )
-  if (foundReport === undefined || !isExpectedType(foundReport)) throw refusals.notFound()
-  if (organisationId !== undefined && foundReport.request.organisation_id !== organisationId)
+  const report = findReport(checkId, refereeId, context.env)
+  if (organisationId !== undefined && report.request.organisation_id !== organisationId)
     throw refusals.notFound()
-  context.env.scenarioFault ??= findReportFault(foundReport.request.scenarios)
-  return createPdfResponse(foundReport)
+  context.env.scenarioFault ??= findFault(reportFaults, report.request.scenarios)
+  return createPdfResponse(report)
 }
 
-function findReport(
-  checkId: string,
-  refereeId: string | undefined,
-  { service, now }: Call,
-): FoundReport | undefined {
+/** Returns a report. Throws a Refusal with status 404 if there is none, or not yet. */
+function findReport(checkId: string, refereeId: string | undefined, { service, now }: Call): Report {
   const request = service.state.requestByCheckId.get(checkId)
-  if (request === undefined) return undefined
+  if (request === undefined) throw refusals.notFound()
   service.bringUpToDate(request, now)
   const check = request.checks.find(({ id }) => id === checkId)
   const referee = check?.referees.find(({ referee_id }) => referee_id === refereeId)
+  const type = refereeId === undefined ? 'background' : 'reference'
   const reportOwner = refereeId === undefined ? check : referee
-  if (check === undefined || reportOwner === undefined || reportOwner.report_at === null) return undefined
+  if (check?.type !== type || reportOwner === undefined || reportOwner.report_at === null)
+    throw refusals.notFound()
   return { request, check, referee }
 }
 
-async function createPdfResponse({ request, check, referee }: FoundReport): Promise<Response> {
-  const bytes = await createPdf(request, check, referee)
+async function createPdfResponse(report: Report): Promise<Response> {
+  const bytes = await createPdf(report)
   return new Response(bytes, { headers: { 'Content-Type': 'application/pdf', ...cacheHeaders } })
 }
 
@@ -88,15 +69,11 @@ async function createPdfResponse({ request, check, referee }: FoundReport): Prom
  * Creates a report of one page with the check, the person and the outcome. The bytes of a report are always
  * the same.
  */
-async function createPdf(
-  request: RequestRecord,
-  check: CheckRecord,
-  referee: RefereeRecord | undefined,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function createPdf(report: Report): Promise<Uint8Array<ArrayBuffer>> {
   const { PDFDocument, StandardFonts } = await import('@cantoo/pdf-lib')
   const document = await PDFDocument.create({ updateMetadata: false })
-  const subject = referee === undefined ? check : referee
-  const createdAt = new Date(subject.report_at ?? request.created_at)
+  const { request, check, referee } = report
+  const createdAt = new Date((referee ?? check).report_at ?? request.created_at)
   const title = referee === undefined ? (check.check_name ?? 'Background check') : 'Reference report'
   document.setTitle(title)
   document.setProducer('refcheck sandbox')
@@ -104,19 +81,14 @@ async function createPdf(
   document.setCreationDate(createdAt)
   document.setModificationDate(createdAt)
   const page = document.addPage([595, 842])
-  drawReport(page, title, listFacts(request, check, referee, createdAt), {
+  drawReport(page, title, listFacts(report, createdAt), {
     plain: await document.embedFont(StandardFonts.Helvetica),
     bold: await document.embedFont(StandardFonts.HelveticaBold),
   })
   return Uint8Array.from(await document.save())
 }
 
-function listFacts(
-  request: RequestRecord,
-  check: CheckRecord,
-  referee: RefereeRecord | undefined,
-  createdAt: Date,
-): [string, string][] {
+function listFacts({ request, check, referee }: Report, createdAt: Date): [string, string][] {
   const { recipient } = request
   const reportFacts: [string, string][] =
     referee === undefined

@@ -7,15 +7,15 @@ import {
   createFailureResponse,
   createSuccessResponse,
   formatSuccess,
-  createSuccessResponseOfText,
+  createJsonResponse,
   readBody,
   refusals,
 } from './answer.ts'
 import type { Caller } from './state.ts'
 import type { CheckRecord, PackageRecord, RequestRecord } from './schemas.ts'
 import type { Choice, Choices } from './rules.ts'
-import { findCreateFault, findScenarios } from './scenarios.ts'
-import { backgroundReportPath, refereeReportPath, type Service } from './service.ts'
+import { createFaults, findFault, findScenarios } from './scenarios.ts'
+import { reportPathOf, type Service } from './service.ts'
 import { checkAdditionalInformation, parseCreateBody } from './validation.ts'
 
 export function addRequestRoutes(app: Hono<CallEnv>): void {
@@ -38,7 +38,7 @@ function readRequest(context: Context<CallEnv>, renderings: RenderingCache): Res
   service.bringUpToDate(request, now)
   const url = context.req.url
   const origin = publicUrl ?? url.slice(0, url.indexOf('/', 8))
-  return createSuccessResponseOfText(renderings.renderText(request, service, now, origin))
+  return createJsonResponse(renderings.renderText(request, service, now, origin), 200)
 }
 
 /**
@@ -61,7 +61,7 @@ async function createRequest(request: Request, call: Call): Promise<RequestRecor
   checkAdditionalInformation(body.additional_information, pack.additional_information, rules)
   requireActivePlan(caller)
   const scenarios = [...findScenarios(body.recipient.email), ...service.scenarios.takeApplicable()]
-  call.scenarioFault ??= findCreateFault(scenarios)
+  call.scenarioFault ??= findFault(createFaults, scenarios)
   if (call.scenarioFault !== undefined && appliesBeforeService(call.scenarioFault)) return undefined
   return service.createRequest(body, caller, pack, scenarios, now)
 }
@@ -187,8 +187,7 @@ function buildCheck(check: CheckRecord, createSignedUrl: (report: string) => str
   if (check.type === 'reference') {
     const references = check.referees.map(({ report_at, ...referee }): Referee => ({
       ...referee,
-      report_pdf_url:
-        report_at === null ? null : createSignedUrl(refereeReportPath(check.id, referee.referee_id)),
+      report_pdf_url: report_at === null ? null : createSignedUrl(reportPathOf(check.id, referee.referee_id)),
     }))
     return { id, type: check.type, status: check.status, references }
   }
@@ -198,7 +197,7 @@ function buildCheck(check: CheckRecord, createSignedUrl: (report: string) => str
     status: check.status,
     partner_name: check.partner_name,
     check_name: check.check_name,
-    report_pdf_url: check.report_at === null ? null : createSignedUrl(backgroundReportPath(check.id)),
+    report_pdf_url: check.report_at === null ? null : createSignedUrl(reportPathOf(check.id)),
   }
 }
 

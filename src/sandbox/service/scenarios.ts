@@ -62,7 +62,8 @@ export const scenarioTable: readonly Scenario[] = Object.entries(descriptions).f
 
 const knownTags = new Set(scenarioTable.map(({ tag }) => tag))
 
-const createFaults: Record<string, Fault> = {
+/** The faults of calls that create a request, by the scenario. */
+export const createFaults: Record<string, Fault> = {
   '500-before': { kind: 'status', status: 500, when: 'before' },
   '500-after': { kind: 'status', status: 500, when: 'after' },
   '502-html': { kind: 'status', status: 502, when: 'after', body: 'html' },
@@ -74,7 +75,8 @@ const createFaults: Record<string, Fault> = {
   throttled: { kind: 'status', status: 429, when: 'before', retryAfter: '1' },
 }
 
-const reportFaults: Record<string, Fault> = {
+/** The faults of downloads of reports, by the scenario. */
+export const reportFaults: Record<string, Fault> = {
   'report-truncated': { kind: 'truncated', keep: 0.5, announced: true },
   'report-html': { kind: 'content-type', value: 'text/html' },
 }
@@ -93,15 +95,7 @@ export function requireScenario(tag: string): string {
   })
 }
 
-export function findCreateFault(scenarios: readonly string[]): Fault | undefined {
-  return findFirstFault(createFaults, scenarios)
-}
-
-export function findReportFault(scenarios: readonly string[]): Fault | undefined {
-  return findFirstFault(reportFaults, scenarios)
-}
-
-function findFirstFault(faults: Record<string, Fault>, scenarios: readonly string[]): Fault | undefined {
-  const name = scenarios.find((scenario) => Object.hasOwn(faults, scenario))
-  return name === undefined ? undefined : faults[name]
+/** Returns the fault of the first scenario that has one. */
+export function findFault(faults: Record<string, Fault>, scenarios: readonly string[]): Fault | undefined {
+  return faults[scenarios.find((scenario) => Object.hasOwn(faults, scenario)) ?? '']
 }

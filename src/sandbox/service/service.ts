@@ -268,10 +268,8 @@ class ReportTokens {
 }
 
 /**
- * Returns the path below /v1/reports/ of a background report. The token of the report is bound to this path.
+ * Returns the path below /v1/reports/ of a background report, or of a referee's report. The token of the report is
+ * bound to this path.
  */
-export const backgroundReportPath = (checkId: string): string => checkId
-
-/** Returns the path below /v1/reports/ of a referee's report. */
-export const refereeReportPath = (checkId: string, refereeId: string): string =>
-  `${checkId}/referees/${refereeId}`
+export const reportPathOf = (checkId: string, refereeId?: string): string =>
+  refereeId === undefined ? checkId : `${checkId}/referees/${refereeId}`
