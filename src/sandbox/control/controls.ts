@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { requestResource } from '../../contract/request.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import { waitForEntry } from '../service/log.ts'
 import { permanentChangeNames } from '../service/rules.ts'
 import { scenarioTable } from '../service/scenarios.ts'
 import {
@@ -143,7 +142,7 @@ export const getControls: readonly GetControl[] = [
       const from = query('from')
       const wait = Math.min(30, query('wait'))
       if (wait > 0 && sandbox.log.entries(from).length === 0) {
-        await waitForEntry(sandbox.log, ({ n }) => n >= from, wait * 1000, signal)
+        await sandbox.log.waitForEntry(({ n }) => n >= from, wait * 1000, signal)
       }
       const entries = sandbox.log.entries(from)
       return query('bodies') === 0
@@ -313,8 +312,7 @@ async function redeliverAndWait(sandbox: Sandbox, id: string) {
     })
   }
   const { id: delivery_id, request_id, status } = sandbox.redeliver(id)
-  const attempt = await waitForEntry(
-    sandbox.log,
+  const attempt = await sandbox.log.waitForEntry(
     (entry) => entry.kind === 'delivery' && entry.delivery_id === delivery_id,
     maxAttemptMs,
   )

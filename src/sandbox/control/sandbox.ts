@@ -162,7 +162,7 @@ export class Sandbox {
     if ('scenario' in injection) {
       return this.#service.scenarios.add(requireScenario(injection.scenario), injection)
     }
-    return this.#gateway.faults.add(injection)
+    return this.#gateway.faults.add(injection, injection)
   }
 
   clearFaults(): void {

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 
 import type { WebhookEvent } from '../../contract/request.ts'
@@ -61,7 +60,6 @@ interface DeliveriesOptions {
 /** Sends `request.updated` events to the organisation's webhook, each at least once, signed over the exact bytes. */
 export class Deliveries {
   readonly #options: DeliveriesOptions
-  readonly #signingKeys = new Map<string, KeyObject>()
   readonly #stopController = new AbortController()
   /**
    * Events of the requests that stories create, by request id. A story is a course of one request and the order in
@@ -104,7 +102,10 @@ export class Deliveries {
       return
     }
     this.#send(delivery)
-    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(delivery)
+    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) {
+      const id = rng.uuid('delivery', delivery.id, 2)
+      this.#send({ ...delivery, id, at: delivery.at + repeatAfterMs })
+    }
   }
 
   /**
@@ -196,15 +197,6 @@ export class Deliveries {
     return rng.fraction('repeat', number, status) < repetitionShare
   }
 
-  /** Sends an event a second time. */
-  #repeat(original: DeliveryRecord): void {
-    this.#send({
-      ...original,
-      id: this.#options.rng.uuid('delivery', original.id, 2),
-      at: original.at + repeatAfterMs,
-    })
-  }
-
   /** Returns the milliseconds by which the request's scenarios delay an event. */
   #delayMs(request: RequestRecord): number {
     if (request.scenarios.includes('event-late')) return lateEventMs
@@ -232,7 +224,7 @@ export class Deliveries {
     const organisation = service.state.organisations.get(delivery?.organisation_id ?? '')
     if (delivery?.state !== 'waiting' || organisation === undefined) return
     const message = this.#createMessage(delivery, organisation)
-    const outcome = await this.#post(message, organisation.webhook_url, this.#options.clock)
+    const outcome = await this.#post(message, organisation.webhook_url, clock)
     if (this.#stopController.signal.aborted || service.state.deliveries.get(id) !== delivery) return
     const attempts = delivery.attempts + 1
     const pauseSeconds = schedules[service.rule('webhook-retries')][attempts - 1]
@@ -252,7 +244,7 @@ export class Deliveries {
   #createMessage(delivery: DeliveryRecord, organisation: Organisation): EventMessage {
     const { body } = delivery
     const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')
-    const signature = sign(Buffer.from(body), this.#signingKey(secret))
+    const signature = sign(Buffer.from(body), signingKey(secret))
     return { headers: { 'Content-Type': 'application/json', [signatureHeader]: signature }, body }
   }
 
@@ -272,14 +264,6 @@ export class Deliveries {
     } finally {
       endController.abort()
     }
-  }
-
-  #signingKey(secret: string): KeyObject {
-    const cachedKey = this.#signingKeys.get(secret)
-    if (cachedKey !== undefined) return cachedKey
-    const key = signingKey(secret)
-    this.#signingKeys.set(secret, key)
-    return key
   }
 }
 
@@ -320,12 +304,12 @@ export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
 }
 
 /**
- * Returns the URL if it is a valid webhook: "An HTTPS endpoint URL" ("Webhook configuration"), or an http URL
+ * Accepts the URL of a webhook: "An HTTPS endpoint URL" ("Webhook configuration"), or an http URL
  * of this machine, where a receiver under test listens. If `allowsHttp` is true, http to any host is
  * accepted, and the host is checked when an event is sent. Throws a UsageError for any other text. Its
  * message does not contain the whole URL, since a URL may contain a token.
  */
-export function checkWebhookUrl(text: string, allowsHttp = false): string {
+export function checkWebhookUrl(text: string, allowsHttp = false): void {
   if (!URL.canParse(text)) {
     throw new UsageError('the webhook is not a URL', {
       hint: 'Give a URL such as https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',
@@ -337,9 +321,7 @@ export function checkWebhookUrl(text: string, allowsHttp = false): string {
       hint: 'Remove the part before the @.',
     })
   }
-  if (protocol === 'https:' || (protocol === 'http:' && (allowsHttp || isLoopbackHost(hostname)))) {
-    return text
-  }
+  if (protocol === 'https:' || (protocol === 'http:' && (allowsHttp || isLoopbackHost(hostname)))) return
   throw new UsageError(`the webhook ${protocol}//${host} is not https`, {
     hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost), and for networks that sandbox start --allow-http-from names.',
   })

@@ -36,34 +36,17 @@ export class Injections<T> {
   }
 }
 
-/** The injected faults. */
-export class Faults {
-  readonly #injections = new Injections<{
-    matches: (method: string, path: string) => boolean
-    fault: Fault
-  }>()
-
-  /** Adds a fault; returns a function that removes it. */
-  add({ on, fault, ...injection }: FaultInjection): () => void {
-    return this.#injections.add({ matches: compilePattern(on), fault }, injection)
-  }
-
-  clear(): void {
-    this.#injections.clear()
-  }
-
-  /**
-   * Returns the fault of this call, or undefined. If several faults match, the one that was injected first is
-   * returned.
-   */
-  findFault(method: string, path: string): Fault | undefined {
-    const applied = this.#injections.takeApplicable(({ matches }) => matches(method, path))
-    return applied.next().value?.fault
-  }
+/** Returns the injected fault of this call, or undefined. If several match, the one that was injected first is returned. */
+export function takeFault(
+  injections: Injections<FaultInjection>,
+  method: string,
+  path: string,
+): Fault | undefined {
+  return injections.takeApplicable(({ on }) => matchesCall(on, method, path)).next().value?.fault
 }
 
-/** Returns a predicate for a method and route; `:name` matches one part of the path, `*` the rest. */
-function compilePattern(on: string): (method: string, path: string) => boolean {
+/** Whether a pattern of a method and route matches a call; `:name` matches one part of the path, `*` the rest. */
+function matchesCall(on: string, calledMethod: string, calledPath: string): boolean {
   const [firstWord = '*', secondWord] = on.trim().split(/\s+/, 2)
   const route = secondWord ?? (firstWord.startsWith('/') ? firstWord : '*')
   const method = secondWord === undefined ? '*' : firstWord.toUpperCase()
@@ -73,8 +56,7 @@ function compilePattern(on: string): (method: string, path: string) => boolean {
       part.startsWith(':') ? '[^/]+' : part.replaceAll(/[^\w*-]/g, String.raw`\$&`).replaceAll('*', '.*'),
     )
     .join('/')
-  const path = new RegExp(`^${source}$`)
-  return (calledMethod, calledPath) => (method === '*' || method === calledMethod) && path.test(calledPath)
+  return (method === '*' || method === calledMethod) && new RegExp(`^${source}$`).test(calledPath)
 }
 
 const createErrorPage = (status: number): string =>
@@ -110,12 +92,12 @@ export function appliesBeforeService(fault: Fault): boolean {
 }
 
 /**
- * Returns the response with a fault applied. `answer` is the service's response; undefined if the fault applies
- * before the call has its effect.
+ * Returns the response with a fault applied. `answer` is the service's response. Of the faults that apply before the
+ * call has its effect, none uses it.
  */
 export function applyFault(
   fault: Fault,
-  answer: Response | undefined,
+  answer: Response = new Response(),
   connection: Connection,
 ): Response | Promise<Response> {
   switch (fault.kind) {
@@ -129,53 +111,49 @@ export function applyFault(
     case 'no-id':
       return removeRequestId(answer)
     case 'content-type':
-      return replaceContentType(answer, fault.value)
+      return answer.arrayBuffer().then((body) => createFaultyResponse(body, answer.status, fault.value))
     case 'truncated':
       return truncateResponse(fault, answer, connection)
     case 'latency':
     case 'switch':
-      return answer ?? neverRespond()
+      return answer
     case 'body':
-      return new Response(fault.body, {
-        status: fault.status ?? answer?.status ?? 200,
-        headers: { 'Content-Type': fault.contentType ?? 'application/json', ...cacheHeaders },
-      })
+      return createFaultyResponse(
+        fault.body,
+        fault.status ?? answer.status,
+        fault.contentType ?? 'application/json',
+      )
   }
 }
+
+const createFaultyResponse = (body: BodyInit | null, status: number, contentType: string): Response =>
+  new Response(body, { status, headers: { 'Content-Type': contentType, ...cacheHeaders } })
 
 function neverRespond(): Promise<Response> {
   return new Promise(() => {})
 }
 
-async function removeRequestId(answer: Response | undefined): Promise<Response> {
-  const envelope = (await answer?.json()) as { data: Record<string, unknown> | null } | undefined
-  delete envelope?.data?.['request_id']
-  return new Response(JSON.stringify(envelope), {
-    status: answer?.status ?? 201,
-    headers: { 'Content-Type': 'application/json', ...cacheHeaders },
-  })
-}
-
-async function replaceContentType(answer: Response | undefined, contentType: string): Promise<Response> {
-  return new Response((await answer?.arrayBuffer()) ?? null, {
-    status: answer?.status ?? 200,
-    headers: { ...cacheHeaders, 'Content-Type': contentType },
-  })
+async function removeRequestId(answer: Response): Promise<Response> {
+  const envelope = (await answer.json()) as { data: Record<string, unknown> | null }
+  delete envelope.data?.['request_id']
+  return createFaultyResponse(JSON.stringify(envelope), answer.status, 'application/json')
 }
 
 async function truncateResponse(
   { keep, announced }: Fault & { kind: 'truncated' },
-  answer: Response | undefined,
+  answer: Response,
   connection: Connection,
 ): Promise<Response> {
-  const body = new Uint8Array((await answer?.arrayBuffer()) ?? [])
+  const body = new Uint8Array(await answer.arrayBuffer())
   const sentBytes = body.subarray(0, Math.floor(body.byteLength * keep))
+  const { status } = answer
+  const contentType = answer.headers.get('Content-Type') ?? 'application/octet-stream'
+  if (!announced) return createFaultyResponse(sentBytes, status, contentType)
   const headers = {
     ...cacheHeaders,
-    'Content-Type': answer?.headers.get('Content-Type') ?? 'application/octet-stream',
+    'Content-Type': contentType,
+    'Content-Length': String(body.byteLength),
   }
-  const status = answer?.status ?? 200
-  if (!announced) return new Response(sentBytes, { status, headers })
-  connection.sendPartAndClose(status, { ...headers, 'Content-Length': String(body.byteLength) }, sentBytes)
+  connection.sendPartAndClose(status, headers, sentBytes)
   return neverRespond()
 }

@@ -8,9 +8,9 @@ import type { Clock } from '../../host/clock.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Call, CallEnv } from './call.ts'
 import { createFailureResponse, readBody, Refusal, findText } from './answer.ts'
-import type { Fault } from './schemas.ts'
-import { appliesBeforeService, applyFault, Faults } from './faults.ts'
-import { addPackageRoutes, addPingRoute, addUserRoute } from './lists.ts'
+import type { Fault, FaultInjection } from './schemas.ts'
+import { appliesBeforeService, applyFault, Injections, takeFault } from './faults.ts'
+import { addListRoutes } from './lists.ts'
 import { type Log, maxLoggedBody, type Message } from './log.ts'
 import { addReportRoutes } from './reports.ts'
 import { addRequestRoutes } from './requests.ts'
@@ -38,7 +38,7 @@ interface CallContext {
 
 /** Passes calls to the service, refuses those by plain HTTP, applies injected faults and logs. */
 export class Gateway {
-  readonly faults = new Faults()
+  readonly faults = new Injections<FaultInjection>()
   readonly #options: GatewayOptions
   readonly #app = createServiceApp()
   readonly #closeController = new AbortController()
@@ -57,18 +57,20 @@ export class Gateway {
     }
     const context: CallContext = { request, method, path: readPath(url), connection, call }
     const refusal = refusePlainHttp(url, connection.remoteAddress, remoteAccess)
-    if (refusal !== undefined) return this.#logAndReturn(refusal, context)
-    const fault = this.faults.findFault(method, context.path)
-    if (fault?.kind === 'switch') {
-      onPermanentChange(fault.switch)
-      return this.#awaitAndAnswer(this.#app.fetch(request, call), undefined, context)
+    if (refusal !== undefined) return this.#respond(refusal, undefined, context)
+    const fault = takeFault(this.faults, method, context.path)
+    if (fault?.kind === 'latency') return this.#respondWithDelay(fault, context)
+    if (fault !== undefined && appliesBeforeService(fault)) {
+      this.#log(undefined, fault, context)
+      return applyFault(fault, undefined, connection)
     }
-    if (fault?.kind === 'latency') return this.#answerWithDelay(fault, request, context)
-    if (fault !== undefined && appliesBeforeService(fault))
-      return this.#answerWithFault(fault, undefined, context)
+    if (fault?.kind === 'switch') onPermanentChange(fault.switch)
+    const responseFault = fault?.kind === 'switch' ? undefined : fault
     const answer = this.#app.fetch(request, call)
-    if (answer instanceof Promise || fault !== undefined) return this.#awaitAndAnswer(answer, fault, context)
-    return this.#logAndReturn(answer, context)
+    // A read is answered at once. The service sets `scenarioFault` before the promise is resolved.
+    return answer instanceof Promise
+      ? answer.then((resolved) => this.#respond(resolved, responseFault ?? call.scenarioFault, context))
+      : this.#respond(answer, responseFault, context)
   }
 
   /** Ends the delays of latency faults. */
@@ -77,48 +79,24 @@ export class Gateway {
   }
 
   /** Returns the response of a call after a `latency` fault has delayed it by the sandbox's clock. */
-  async #answerWithDelay(
-    fault: Fault & { kind: 'latency' },
-    request: Request,
-    context: CallContext,
-  ): Promise<Response> {
+  async #respondWithDelay(fault: Fault & { kind: 'latency' }, context: CallContext): Promise<Response> {
     const { clock } = this.#options
+    const { request, call } = context
     const wait = (): Promise<void> =>
       clock.sleep(fault.ms, this.#closeController.signal).catch(() => undefined)
     if (fault.when === 'before') {
       await wait()
-      context.call.now = clock.now()
+      call.now = clock.now()
     }
-    const answer = await this.#app.fetch(request, context.call)
+    const answer = await this.#app.fetch(request, call)
     if (fault.when === 'after') await wait()
-    return this.#awaitAndAnswer(answer, context.call.scenarioFault ?? fault, context)
+    return this.#respond(answer, call.scenarioFault ?? fault, context)
   }
 
-  async #awaitAndAnswer(
-    pendingAnswer: Response | Promise<Response>,
-    fault: Fault | undefined,
-    context: CallContext,
-  ): Promise<Response> {
-    const answer = await pendingAnswer
-    // The service sets `scenarioFault`; `fault` was injected.
-    const appliedFault = fault ?? context.call.scenarioFault
-    return appliedFault === undefined
-      ? this.#logAndReturn(answer, context)
-      : this.#answerWithFault(appliedFault, answer, context)
-  }
-
-  #answerWithFault(
-    fault: Fault,
-    answer: Response | undefined,
-    context: CallContext,
-  ): Response | Promise<Response> {
+  /** Logs a call and returns its response with the fault applied. */
+  #respond(answer: Response, fault: Fault | undefined, context: CallContext): Response | Promise<Response> {
     this.#log(answer, fault, context)
-    return applyFault(fault, answer, context.connection)
-  }
-
-  #logAndReturn(answer: Response, context: CallContext): Response {
-    this.#log(answer, undefined, context)
-    return answer
+    return fault === undefined ? answer : applyFault(fault, answer, context.connection)
   }
 
   #log(answer: Response | undefined, fault: Fault | undefined, context: CallContext): void {
@@ -149,8 +127,7 @@ async function readBodyForLog(request: Request, call: Call): Promise<void> {
 }
 
 function toMessage(headers: Headers, body: string | null | undefined): Message {
-  const text = body === undefined || body === null || body === '' ? null : body.slice(0, maxLoggedBody)
-  return { headers: Object.fromEntries(headers), body: text }
+  return { headers: Object.fromEntries(headers), body: body ? body.slice(0, maxLoggedBody) : null }
 }
 
 /** The connection of a call that comes from this process. Cutting it throws a TypeError. */
@@ -177,11 +154,9 @@ export function readPath(url: string): string {
  */
 function createServiceApp(): Hono<CallEnv> {
   const app = new Hono<CallEnv>()
-  addPingRoute(app)
-  addPackageRoutes(app)
+  addListRoutes(app)
   addRequestRoutes(app)
   addReportRoutes(app)
-  addUserRoute(app)
   app.notFound(() => createFailureResponse(404, 'resource not found'))
   app.onError((error) =>
     error instanceof Refusal

@@ -14,9 +14,12 @@ const statusesByFilter = new Map([
   ['disabled', 'DISABLED'],
 ])
 
-export function addPackageRoutes(app: Hono<CallEnv>): void {
+export function addListRoutes(app: Hono<CallEnv>): void {
+  // "Authentication: none. No headers, no body. Exempt from throttling."
+  app.get('/v1/ping', () => createSuccessResponse({ status: 'ok' }))
   app.get('/v1/packages', listPackages)
   app.get('/v1/packages/:id/schema', readSchema)
+  app.get('/v1/users', listUsers)
 }
 
 /** GET /v1/packages: "No pagination; the full list is returned." */
@@ -25,14 +28,11 @@ function listPackages(context: Context<CallEnv>): Response {
   const caller = authenticate(context.req.raw.headers, context.env)
   const status = readFilter('status', context, parseStatus)
   const id = readFilter('id', context, parseId)
-  const allPackages = [...(service.state.packages.get(caller.organisation.id)?.values() ?? [])]
-  const packages = allPackages
-    .filter((pack) => isVisible(pack, caller.user))
-    .filter(
-      (pack) => (status === undefined || pack.status === status) && (id === undefined || pack.id === id),
-    )
-    .map(toPackage)
-  return createSuccessResponse({ packages })
+  const packages = [...(service.state.packages.get(caller.organisation.id)?.values() ?? [])].filter(
+    (pack) =>
+      isVisible(pack, caller.user) && pack.status === (status ?? pack.status) && pack.id === (id ?? pack.id),
+  )
+  return createSuccessResponse({ packages: packages.map(toPackage) })
 }
 
 /** Returns the value of a filter. Throws a Refusal if any of its values is invalid. */
@@ -113,14 +113,12 @@ const permissionLevels = new Map([
 ])
 
 /** GET /v1/users: "Inactive users and inactive teams are excluded." */
-export function addUserRoute(app: Hono<CallEnv>): void {
-  app.get('/v1/users', (context) => {
-    const { service } = context.env
-    const { organisation } = authenticate(context.req.raw.headers, context.env)
-    const allUsers = [...(service.state.users.get(organisation.id)?.values() ?? [])]
-    return createSuccessResponse({
-      users: allUsers.filter((user) => user.active).map((user) => toUser(user, service.state)),
-    })
+function listUsers(context: Context<CallEnv>): Response {
+  const { state } = context.env.service
+  const { organisation } = authenticate(context.req.raw.headers, context.env)
+  const users = [...(state.users.get(organisation.id)?.values() ?? [])]
+  return createSuccessResponse({
+    users: users.filter((user) => user.active).map((user) => toUser(user, state)),
   })
 }
 
@@ -132,10 +130,10 @@ function toUser(user: UserRecord, state: State): User {
     email: user.email,
     role: user.role,
     ...(user.role === 'member' && { permissions: formatPermissions(user) }),
-    teams: user.team_ids
-      .map((id) => state.teams.get(id))
-      .filter((team) => team?.active === true)
-      .map((team) => ({ id: team?.id ?? '', name: team?.name ?? '' })),
+    teams: user.team_ids.flatMap((teamId) => {
+      const team = state.teams.get(teamId)
+      return team?.active === true ? [{ id: team.id, name: team.name }] : []
+    }),
     job_title: user.job_title,
   }
 }
@@ -149,9 +147,4 @@ function formatPermissions(user: UserRecord): string[] {
     const level = permissionLevels.get(user.permissions[product] ?? 0)
     return level === undefined ? [] : [`${product}.${level}`]
   })
-}
-
-/** GET /v1/ping: "Authentication: none. No headers, no body. Exempt from throttling." */
-export function addPingRoute(app: Hono<CallEnv>): void {
-  app.get('/v1/ping', () => createSuccessResponse({ status: 'ok' }))
 }

@@ -63,12 +63,11 @@ export function toAttemptEvent({ id, request_id, status, attempts, outcome }: De
 
 /** The latest entries of the log, in order. */
 export class Log {
-  readonly #size: number
+  readonly #maxEntries: number
   readonly #listSecrets: () => Iterable<readonly [name: string, value: string]>
   readonly #secrets = new Secrets()
-  readonly #entries: LogEntry[] = []
-  /** Functions that make the messages of the entries, at the same indexes; most are never called. */
-  readonly #exchanges: ((() => Exchange) | undefined)[] = []
+  /** Entries, each with the function that makes its messages; most of these functions are never called. */
+  readonly #stored: { entry: LogEntry; createExchange: (() => Exchange) | undefined }[] = []
   readonly #subscribers = new Set<(entry: LogEntry) => void>()
   #count = 0
 
@@ -80,41 +79,38 @@ export class Log {
     maxEntries = 1000,
     listSecrets: () => Iterable<readonly [name: string, value: string]> = () => [],
   ) {
-    this.#size = maxEntries
+    this.#maxEntries = maxEntries
     this.#listSecrets = listSecrets
   }
 
-  add(at: number, event: LogEvent, exchange?: () => Exchange): void {
+  add(at: number, event: LogEvent, createExchange?: () => Exchange): void {
     const entry: LogEntry = { n: this.#count, at, ...this.#redactEvent(event) }
-    this.#entries[this.#count % this.#size] = entry
-    this.#exchanges[this.#count % this.#size] = exchange
     this.#count += 1
+    this.#stored.push({ entry, createExchange })
+    if (this.#stored.length > this.#maxEntries) this.#stored.shift()
     for (const subscriber of this.#subscribers) subscriber(entry)
   }
 
   #redactEvent(event: LogEvent): LogEvent {
-    if (event.kind !== 'call' && event.kind !== 'failure') return event
+    if (event.kind === 'call') return { ...event, path: this.#redact(event.path) }
+    return event.kind === 'failure' ? { ...event, message: this.#redact(event.message) } : event
+  }
+
+  #redact(text: string): string {
     for (const [name, value] of this.#listSecrets()) this.#secrets.add(name, value)
-    return event.kind === 'call'
-      ? { ...event, path: this.#secrets.redact(event.path) }
-      : { ...event, message: this.#secrets.redact(event.message) }
+    return this.#secrets.redact(text)
   }
 
   /** Returns the stored entries from number `from` on, oldest first. */
   entries(from = 0): LogEntry[] {
-    const first = Math.max(from, this.#count - this.#size)
-    const length = Math.max(0, this.#count - first)
-    return Array.from({ length }, (_, index) => this.#entries[(first + index) % this.#size]).filter(
-      (entry) => entry !== undefined,
-    )
+    return this.#stored.map(({ entry }) => entry).filter(({ n }) => n >= from)
   }
 
   /**
    * Returns the messages of an entry, which may contain keys. Undefined if the entry has none or is no longer stored.
    */
   exchange(n: number): Exchange | undefined {
-    if (this.#entries[n % this.#size]?.n !== n) return undefined
-    return this.#exchanges[n % this.#size]?.()
+    return this.#stored.find(({ entry }) => entry.n === n)?.createExchange?.()
   }
 
   /**
@@ -124,15 +120,14 @@ export class Log {
   redactedExchange(n: number): Exchange | undefined {
     const exchange = this.exchange(n)
     if (exchange === undefined) return undefined
-    for (const [name, value] of this.#listSecrets()) this.#secrets.add(name, value)
     const redactMessage = ({ headers, body }: Message): Message => ({
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [
           name,
-          credentialHeaders[name.toLowerCase()] ?? this.#secrets.redact(value),
+          credentialHeaders[name.toLowerCase()] ?? this.#redact(value),
         ]),
       ),
-      body: body === null ? null : this.#secrets.redact(body),
+      body: body === null ? null : this.#redact(body),
     })
     const { request, response } = exchange
     return { request: redactMessage(request), response: response === null ? null : redactMessage(response) }
@@ -142,6 +137,31 @@ export class Log {
   subscribe(subscriber: (entry: LogEntry) => void): () => void {
     this.#subscribers.add(subscriber)
     return () => void this.#subscribers.delete(subscriber)
+  }
+
+  /**
+   * Returns the next entry for which `isWanted` is true. Returns undefined if there is none within `ms` of real
+   * time, or if `signal` is aborted.
+   */
+  async waitForEntry(
+    isWanted: (entry: LogEntry) => boolean,
+    ms: number,
+    signal?: AbortSignal,
+  ): Promise<LogEntry | undefined> {
+    const foundEntry = Promise.withResolvers<LogEntry | undefined>()
+    const endController = new AbortController()
+    const endWait = (): void => foundEntry.resolve(undefined)
+    const unsubscribe = this.subscribe((entry) => {
+      if (isWanted(entry)) foundEntry.resolve(entry)
+    })
+    const endSignals = signal === undefined ? [endController.signal] : [signal, endController.signal]
+    systemClock.sleep(ms, AbortSignal.any(endSignals)).then(endWait, endWait)
+    try {
+      return await foundEntry.promise
+    } finally {
+      unsubscribe()
+      endController.abort()
+    }
   }
 }
 
@@ -153,33 +173,4 @@ export function* listSecretsOfState(
   for (const key of keys.keys()) yield ['API key', key]
   for (const { webhook_secret: secret } of organisations.values()) yield ['webhook secret', secret]
   if (remoteAccess !== undefined) yield ['control token', remoteAccess.controlToken]
-}
-
-/**
- * Returns the next entry for which `isWanted` is true. Returns undefined if there is none within `ms` of real
- * time, or if `signal` is aborted.
- */
-export async function waitForEntry(
-  log: Pick<Log, 'subscribe'>,
-  isWanted: (entry: LogEntry) => boolean,
-  ms: number,
-  signal?: AbortSignal,
-): Promise<LogEntry | undefined> {
-  const foundEntry = Promise.withResolvers<LogEntry>()
-  const endController = new AbortController()
-  const unsubscribe = log.subscribe((entry) => {
-    if (isWanted(entry)) foundEntry.resolve(entry)
-  })
-  const endSignal =
-    signal === undefined ? endController.signal : AbortSignal.any([signal, endController.signal])
-  const timeout = systemClock.sleep(ms, endSignal).then(
-    () => undefined,
-    () => undefined,
-  )
-  try {
-    return await Promise.race([foundEntry.promise, timeout])
-  } finally {
-    unsubscribe()
-    endController.abort()
-  }
 }
