@@ -146,7 +146,8 @@ export async function openJournal(file: string, options: Omit<ClaimOptions, 'wai
         hint: 'Choose a file in a folder that only you can write to.',
       },
     )
-  const path = await resolveLinks(absolutePath)
+  // Each file has one path without links, and thus one lock.
+  const path = await realpath(absolutePath).catch(() => absolutePath)
   const release = await claimData(path, options)
   let handle: number | undefined
   try {
@@ -164,55 +165,47 @@ export async function openJournal(file: string, options: Omit<ClaimOptions, 'wai
   }
 }
 
-/** Resolves symbolic links, so that each file has one path and thus one lock. */
-async function resolveLinks(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch {
-    return path
-  }
-}
-
 function readChanges(path: string, file: number): Change[] {
-  const [headerLine, ...lines] = readLines(file)
-  // A sandbox's file has a complete first line from the start, so a file without one is of another kind.
-  if (headerLine === undefined && fstatSync(file).size > 0) throw notSandboxDataError(path)
-  if (headerLine === undefined) return []
+  if (fstatSync(file).size === 0) return []
+  const refuse = (cause?: unknown): never => {
+    throw new IoError(`${path} is not a sandbox's data, or is damaged`, {
+      hint: 'It was left as it is. Choose another file.',
+      cause,
+    })
+  }
   const parse = (line: string): unknown => {
     try {
       return JSON.parse(line)
     } catch (error) {
-      throw notSandboxDataError(path, error)
+      return refuse(error)
     }
   }
-  if ((parse(headerLine) as Partial<typeof header> | null)?.refcheck_sandbox !== 1)
-    throw notSandboxDataError(path)
-  const changes = lines.map(parse)
-  if (!changes.every(isChange)) throw notSandboxDataError(path)
-  if (changes.length > 0 && !changes.some(({ does }) => does === 'organisation'))
-    throw notSandboxDataError(path)
-  return changes
+  // A sandbox's file has a complete first line from the start, so a file without one is of another kind.
+  const [firstLine, ...changes] = Array.from(readLines(file), parse)
+  if ((firstLine as Partial<typeof header> | null | undefined)?.refcheck_sandbox !== 1) return refuse()
+  if (!changes.every(isChange)) return refuse()
+  return changes.length === 0 || changes.some(({ does }) => does === 'organisation') ? changes : refuse()
 }
 
-/** Name of the member that contains the data, for each kind of change. */
-const dataKeys: Readonly<Record<Change['does'], string>> = {
-  settings: 'settings',
-  organisation: 'organisation',
-  key: 'key',
-  team: 'team',
-  user: 'user',
-  package: 'package',
-  request: 'request',
-  quota: 'uses',
-  delivery: 'delivery',
-}
+const changeKinds: readonly unknown[] = [
+  'settings',
+  'organisation',
+  'key',
+  'team',
+  'user',
+  'package',
+  'request',
+  'quota',
+  'delivery',
+] satisfies Change['does'][]
 
 function isChange(value: unknown): value is Change {
-  if (typeof value !== 'object' || value === null || !('does' in value)) return false
-  const { does } = value
-  if (typeof does !== 'string' || !Object.hasOwn(dataKeys, does)) return false
-  const subject = (value as Record<string, unknown>)[dataKeys[does as Change['does']]]
-  return typeof subject === 'object' && subject !== null
+  if (typeof value !== 'object' || value === null) return false
+  const { does, ...members } = value as Record<string, unknown>
+  if (!changeKinds.includes(does)) return false
+  // The member that contains the data has the name of the kind, except for a quota.
+  const data = members[does === 'quota' ? 'uses' : String(does)]
+  return typeof data === 'object' && data !== null
 }
 
 /**
@@ -236,13 +229,6 @@ function* readLines(file: number): Generator<string> {
   }
 }
 
-function notSandboxDataError(path: string, cause?: unknown): IoError {
-  return new IoError(`${path} is not a sandbox's data, or is damaged`, {
-    hint: 'It was left as it is. Choose another file.',
-    cause,
-  })
-}
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -251,11 +237,8 @@ function messageOf(error: unknown): string {
 async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
   const claim = await claimLock(`${path}.claim`, { ...options, waitMs: 0 })
   if (claim.isClaimed) return () => claim.release()
-  throw inUseError(path, claim.holder === undefined ? '' : ` (process ${claim.holder.pid})`)
-}
-
-function inUseError(path: string, holder: string): IoError {
-  return new IoError(`${path} is in use by another sandbox${holder}`, {
+  const holder = claim.holder === undefined ? '' : ` (process ${claim.holder.pid})`
+  throw new IoError(`${path} is in use by another sandbox${holder}`, {
     hint: 'Stop that one first, or choose another file.',
   })
 }

@@ -35,21 +35,23 @@ const isUnnamed = ({ scenarios }: ProgressPlan): boolean => scenarios.includes('
 
 function planChecks(plan: ProgressPlan): CheckRecord[] {
   const { pack, random } = plan
-  const checks: CheckRecord[] = []
-  const add = (properties: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
-    checks.push({
-      ...properties,
-      id: random.uuid(),
-      created: false,
-      status: 'RECEIVED',
-      report_at: null,
-      referees: [],
-    })
-  }
-  if (pack.reference_survey !== null) add({ type: 'reference', check_name: null, partner_name: null })
-  const unnamed = isUnnamed(plan) ? { check_name: null, partner_name: null } : {}
-  for (const background of pack.background_checks) add({ type: 'background', ...background, ...unnamed })
-  return checks
+  const unnamed = { check_name: null, partner_name: null }
+  const toCheck = (
+    type: CheckRecord['type'],
+    names: PackageRecord['background_checks'][number],
+  ): CheckRecord => ({
+    type,
+    ...names,
+    id: random.uuid(),
+    created: false,
+    status: 'RECEIVED',
+    report_at: null,
+    referees: [],
+  })
+  return [
+    ...(pack.reference_survey === null ? [] : [toCheck('reference', unnamed)]),
+    ...pack.background_checks.map((names) => toCheck('background', isUnnamed(plan) ? unnamed : names)),
+  ]
 }
 
 /**
@@ -129,50 +131,68 @@ function planReferees(plan: ProgressPlan): RefereeRecord[] {
 
 /** Applies the rules that the document leaves open to the steps of a request. */
 function applyRules(steps: Step[], rules: Choices): Step[] {
-  let changedSteps = steps
-  if (rules['leaving-received'] === 'at-once') {
-    const end = Math.max(0, ...steps.map(({ at }) => at))
-    changedSteps = changedSteps.map((step) => ({ ...step, at: end }))
-  }
-  if (rules['report-ready'] === 'later') {
-    changedSteps = changedSteps.map((step) =>
-      step.does === 'report' ? { ...step, at: step.at + 4 * minuteMs } : step,
-    )
-  }
-  return changedSteps
+  const end = Math.max(0, ...steps.map(({ at }) => at))
+  const timedSteps =
+    rules['leaving-received'] === 'at-once' ? steps.map((step) => ({ ...step, at: end })) : steps
+  return rules['report-ready'] === 'later' ? delay(timedSteps, isReport, 4 * minuteMs) : timedSteps
+}
+
+/** Returns the steps, of which those for which `isDelayed` returns true are `ms` later. */
+function delay(steps: readonly Step[], isDelayed: (step: Step) => boolean, ms: number): Step[] {
+  return steps.map((step) => (isDelayed(step) ? { ...step, at: step.at + ms } : step))
 }
 
 type Checks = readonly CheckRecord[]
 type StepChange = (steps: Step[], checks: Checks, rules: Choices) => Step[]
 
+/** Makes the change of a scenario in which all checks and nominated referees are cancelled at the time `at`. */
+const cancelAllAt =
+  (at: number): StepChange =>
+  (steps, checks) => {
+    const startedSteps = steps.filter((step) => step.at < at && (isStart(step) || isNomination(step)))
+    const cancelSteps = checks.flatMap((_check, check): Step[] => [
+      ...startedSteps
+        .filter((step) => step.does === 'nominate' && step.check === check)
+        .map((_step, referee): Step => ({ at, does: 'referee', check, referee, status: 'CANCELLED' })),
+      { at, does: 'check', check, status: 'CANCELLED' },
+    ])
+    return [...startedSteps, ...cancelSteps]
+  }
+
+/** Makes the change of a scenario in which the last background check ends differently from the others. */
+const endOneAs =
+  (status: 'CANCELLED' | 'ERROR'): StepChange =>
+  (steps, checks) => {
+    if (checks.length < 2) return steps
+    const last = checks.findLastIndex(({ type }) => type === 'background')
+    return endCheckAs(status, last === -1 ? checks.length - 1 : last, steps)
+  }
+
 const dayMs = 24 * 60 * minuteMs
 
 /** The functions by which each scenario changes the usual steps. */
 const stepChangeByScenario: Record<string, StepChange> = {
-  declined: (steps, checks) => cancelAll(steps, checks, 12 * minuteMs),
-  stopped: (steps, checks) => cancelAll(steps, checks, 13 * minuteMs),
-  deleted: (steps, checks) => cancelAll(steps, checks, 11 * minuteMs),
-  expired: (steps, checks) => cancelAll(steps, checks, maxDurationMs),
-  mixed: (steps, checks) =>
-    checks.length < 2 ? steps : endCheckAs('CANCELLED', findLastBackgroundCheck(checks), steps, checks),
-  'check-error': (steps, checks) =>
-    checks.length < 2 ? steps : endCheckAs('ERROR', findLastBackgroundCheck(checks), steps, checks),
+  declined: cancelAllAt(12 * minuteMs),
+  stopped: cancelAllAt(13 * minuteMs),
+  deleted: cancelAllAt(11 * minuteMs),
+  expired: cancelAllAt(maxDurationMs),
+  mixed: endOneAs('CANCELLED'),
+  'check-error': endOneAs('ERROR'),
   'all-errors': (steps, checks) =>
-    checks.reduce((changedSteps, _check, index) => endCheckAs('ERROR', index, changedSteps, checks), steps),
+    checks.reduce((changedSteps, _check, index) => endCheckAs('ERROR', index, changedSteps), steps),
   error: (steps, _checks, rules) => failRequest(steps, rules),
-  'no-referees': (steps, checks) => removeReferees(steps, checks),
+  'no-referees': removeReferees,
   'slow-referees': (steps, checks) =>
-    steps.map((step) =>
-      isAboutReferenceCheck(step, checks) && !isStart(step) && step.does !== 'nominate'
-        ? { ...step, at: step.at + 3 * dayMs }
-        : step,
+    delay(
+      steps,
+      (step) => isAboutReferenceCheck(step, checks) && !isStart(step) && !isNomination(step),
+      3 * dayMs,
     ),
-  'referee-cancelled': (steps, checks) => cancelLastReferee(steps, checks),
-  'report-never': (steps) => steps.filter((step) => step.does !== 'report'),
-  'report-later': (steps) =>
-    steps.map((step) => (step.does === 'report' ? { ...step, at: step.at + 30 * minuteMs } : step)),
+  'referee-cancelled': cancelLastReferee,
+  'report-never': (steps) => steps.filter((step) => !isReport(step)),
+  'report-later': (steps) => delay(steps, isReport, 30 * minuteMs),
   stuck: () => [],
-  stalled: (steps) => steps.filter((step) => isStart(step) || step.does === 'nominate'),
+  stalled: (steps) => steps.filter((step) => isStart(step) || isNomination(step)),
   instant: (steps) => steps.map((step) => ({ ...step, at: Math.round(step.at / 1000) })),
 }
 
@@ -186,44 +206,21 @@ function isStart(step: Step): boolean {
   return step.does === 'check' && step.status === 'IN_PROGRESS'
 }
 
+const isNomination = ({ does }: Step): boolean => does === 'nominate'
+const isReport = ({ does }: Step): boolean => does === 'report'
+
 /** Whether a step is about a check of the type `reference`. */
 function isAboutReferenceCheck(step: Step, checks: Checks): boolean {
   return step.does !== 'fail' && checks[step.check]?.type === 'reference'
 }
 
-/** Cancels all checks and nominated referees at the time `at`. */
-function cancelAll(steps: Step[], checks: Checks, at: number): Step[] {
-  const startedSteps = steps.filter((step) => step.at < at && (isStart(step) || step.does === 'nominate'))
-  const cancelSteps = checks.flatMap((_check, check): Step[] => {
-    const nominations = startedSteps.filter((step) => step.does === 'nominate' && step.check === check)
-    return [
-      ...nominations.map((_step, referee): Step => ({
-        at,
-        does: 'referee',
-        check,
-        referee,
-        status: 'CANCELLED',
-      })),
-      { at, does: 'check', check, status: 'CANCELLED' },
-    ]
-  })
-  return [...startedSteps, ...cancelSteps]
-}
-
-function findLastBackgroundCheck(checks: Checks): number {
-  const last = checks.findLastIndex(({ type }) => type === 'background')
-  return last === -1 ? checks.length - 1 : last
-}
-
 /** Ends a check with CANCELLED or ERROR: it has no report, and its referees are cancelled. */
-function endCheckAs(status: 'CANCELLED' | 'ERROR', check: number, steps: Step[], checks: Checks): Step[] {
+function endCheckAs(status: 'CANCELLED' | 'ERROR', check: number, steps: Step[]): Step[] {
   return steps.flatMap((step): Step[] => {
     if (step.does === 'fail' || step.check !== check) return [step]
     if (step.does === 'report') return []
     if (step.does === 'referee') return [{ ...step, status: 'CANCELLED' }]
-    return step.does === 'check' && !isStart(step) && checks[check] !== undefined
-      ? [{ ...step, status }]
-      : [step]
+    return step.does === 'check' && !isStart(step) ? [{ ...step, status }] : [step]
   })
 }
 
@@ -237,12 +234,10 @@ const errorReasons: Record<Choices['error-reason-form'], string> = {
 function failRequest(steps: Step[], rules: Choices): Step[] {
   const startStep = steps.find(isStart)
   const at = startStep?.at ?? 2 * minuteMs
-  const startSteps: Step[] =
-    rules['error-from'] === 'RECEIVED' || startStep === undefined || startStep.does !== 'check'
-      ? []
-      : [{ ...startStep, uncreated: true }]
   return [
-    ...startSteps,
+    ...(rules['error-from'] === 'RECEIVED' || startStep?.does !== 'check'
+      ? []
+      : [{ ...startStep, uncreated: true as const }]),
     {
       at: at + minuteMs,
       does: 'fail',
@@ -264,13 +259,10 @@ function removeReferees(steps: Step[], checks: Checks): Step[] {
 function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
   const check = checks.findIndex(({ type }) => type === 'reference')
   const count = steps.filter((step) => step.does === 'nominate' && step.check === check).length
-  if (count === 1) return endCheckAs('CANCELLED', check, steps, checks)
+  if (count === 1) return endCheckAs('CANCELLED', check, steps)
   return steps.flatMap((step): Step[] => {
-    const isOfLastReferee =
-      (step.does === 'referee' || step.does === 'report') &&
-      step.check === check &&
-      step.referee === count - 1
-    if (!isOfLastReferee) return [step]
+    if ((step.does !== 'referee' && step.does !== 'report') || step.check !== check) return [step]
+    if (step.referee !== count - 1) return [step]
     return step.does === 'referee' ? [{ ...step, status: 'CANCELLED' }] : []
   })
 }
@@ -291,16 +283,14 @@ export function performDueSteps(
   toClockTime: (at: number) => number,
 ): RequestStatus[] {
   const changes: RequestStatus[] = []
-  for (let step = request.steps[request.applied]; step !== undefined && step.at <= elapsedMs;) {
+  for (const step of request.steps.slice(request.applied)) {
+    if (step.at > elapsedMs) break
     performStep(request, step, toClockTime(step.at))
     request.applied += 1
-    const nextStep = request.steps[request.applied]
-    if (nextStep?.at !== step.at) {
-      const status = findOverallStatus(request)
-      if (status !== request.status) changes.push(status)
-      request.status = status
-    }
-    step = nextStep
+    if (findNextStepMs(request) === step.at) continue
+    const status = findOverallStatus(request)
+    if (status !== request.status) changes.push(status)
+    request.status = status
   }
   if (request.applied === request.steps.length) {
     request.steps = []

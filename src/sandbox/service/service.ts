@@ -84,11 +84,8 @@ export class Service {
     )
     const waitSeconds = countSecondsToWait(uses, this.windows, now)
     if (waitSeconds === 0 || this.rule('refused-calls-count') === 'yes') {
-      this.commit({
-        does: 'quota',
-        key,
-        uses: uses.map(({ started_at, used }) => ({ started_at, used: used + 1 })),
-      })
+      const increasedUses = uses.map(({ started_at, used }) => ({ started_at, used: used + 1 }))
+      this.commit({ does: 'quota', key, uses: increasedUses })
     }
     if (waitSeconds > 0) throw refusals.throttled(waitSeconds)
   }
@@ -175,25 +172,28 @@ export class Service {
     const request = this.state.requests.get(requestId)
     if (request === undefined) throw new InvalidInputError(`no request "${requestId}"`)
     this.bringUpToDate(request, now)
-    const checkIndex =
-      checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
-    const remainingSteps = request.steps.slice(request.applied)
-    const transitionIndex = remainingSteps.findIndex(
-      (step) => isTransition(step) && (checkIndex === undefined || isAboutCheck(step, checkIndex)),
+    const isWanted = (step: Step): boolean =>
+      step.does === 'fail' ||
+      (step.does === 'check' && (checkId === undefined || request.checks[step.check]?.id === checkId))
+    const transitionIndex = request.steps.findIndex(
+      (step, index) => index >= request.applied && isWanted(step),
     )
-    const transition = remainingSteps[transitionIndex]
+    const transition = request.steps[transitionIndex]
     if (transition === undefined) {
       throw new InvalidInputError(`request "${requestId}" will not change any more`, {
         hint: 'It has a terminal status, or a scenario holds it.',
       })
     }
     const at = this.#elapsedMs(request, now)
-    request.steps = sortSteps([
-      ...request.steps.slice(0, request.applied),
-      ...remainingSteps.map((step, index) =>
-        index <= transitionIndex && isAboutSameCheck(step, transition) ? withTime(step, at) : step,
+    const isAboutSameCheck = (step: Step): boolean =>
+      step === transition || ('check' in step && 'check' in transition && step.check === transition.check)
+    request.steps = sortSteps(
+      request.steps.map((step, index) =>
+        index >= request.applied && index <= transitionIndex && isAboutSameCheck(step)
+          ? { ...step, at }
+          : step,
       ),
-    ])
+    )
     this.bringUpToDate(request, now)
     this.commit({ does: 'request', request })
     return request
@@ -221,14 +221,6 @@ export class Service {
     return (now - request.created_at) * this.speed
   }
 }
-
-const isTransition = ({ does }: Step): boolean => does === 'check' || does === 'fail'
-const isAboutCheck = (step: Step, checkIndex: number): boolean =>
-  step.does === 'fail' || step.check === checkIndex
-const isAboutSameCheck = (step: Step, transition: Step): boolean =>
-  step === transition ||
-  (step.does !== 'fail' && transition.does !== 'fail' && step.check === transition.check)
-const withTime = (step: Step, at: number): Step => ({ ...step, at })
 
 /** The "signed report token lifetime" is 1 hour, according to the limits of the API document. */
 const tokenLifetimeMs = 3_600_000

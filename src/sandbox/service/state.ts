@@ -125,7 +125,8 @@ export class State {
         findOrAddMap(this.packages, change.package.organisation_id).set(change.package.id, change.package)
         return
       case 'request':
-        this.#applyRequest(change.request)
+        this.requests.set(change.request.request_id, change.request)
+        for (const check of change.request.checks) this.requestByCheckId.set(check.id, change.request)
         return
       case 'quota':
         this.quota.set(change.key, change.uses)
@@ -137,21 +138,7 @@ export class State {
 
   /** Replaces the state by the content of the snapshot. */
   restore(snapshot: Snapshot): void {
-    const { organisations, keys, teams, users, packages, requests, requestByCheckId, deliveries, quota } =
-      this
-    for (const map of [
-      organisations,
-      keys,
-      teams,
-      users,
-      packages,
-      requests,
-      requestByCheckId,
-      deliveries,
-      quota,
-    ]) {
-      map.clear()
-    }
+    for (const index of Object.values(this)) if (index instanceof Map) index.clear()
     this.#finishedDeliveryIds.length = 0
     for (const change of listChanges(structuredClone(snapshot))) this.apply(change)
   }
@@ -181,19 +168,10 @@ export class State {
     }
   }
 
-  #applyRequest(request: RequestRecord): void {
-    this.requests.set(request.request_id, request)
-    for (const check of request.checks) this.requestByCheckId.set(check.id, request)
-  }
-
   #applyDelivery(delivery: DeliveryRecord): void {
-    const earlierDelivery = this.deliveries.get(delivery.id)
+    const isNewOrWaiting = (this.deliveries.get(delivery.id)?.state ?? 'waiting') === 'waiting'
     this.deliveries.set(delivery.id, delivery)
-    if (
-      delivery.state === 'waiting' ||
-      (earlierDelivery !== undefined && earlierDelivery.state !== 'waiting')
-    )
-      return
+    if (delivery.state === 'waiting' || !isNewOrWaiting) return
     this.#finishedDeliveryIds.push(delivery.id)
     if (this.#finishedDeliveryIds.length > maxFinishedDeliveries)
       this.deliveries.delete(this.#finishedDeliveryIds.shift() ?? '')
@@ -213,9 +191,7 @@ function* listChanges(snapshot: Snapshot): Generator<Change> {
 }
 
 function findOrAddMap<K, V>(map: Map<string, Map<K, V>>, key: string): Map<K, V> {
-  const existing = map.get(key)
-  if (existing !== undefined) return existing
-  const created = new Map<K, V>()
-  map.set(key, created)
-  return created
+  const found = map.get(key) ?? new Map<K, V>()
+  map.set(key, found)
+  return found
 }
