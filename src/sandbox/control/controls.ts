@@ -236,12 +236,9 @@ export const postControls: readonly PostControl[] = [
   createPostControl(
     'plan',
     'Set the trial and the subscription',
-    z.object({ trial: trial.optional(), subscription: subscription.optional() }),
+    z.object({ trial: trial.exactOptional(), subscription: subscription.exactOptional() }),
     emptyResponse,
-    (sandbox, plan) => {
-      if (plan.trial !== undefined) sandbox.changePlan({ trial: plan.trial })
-      if (plan.subscription !== undefined) sandbox.changePlan({ subscription: plan.subscription })
-    },
+    (sandbox, plan) => sandbox.changeOrganisation(plan),
   ),
   createPostControl(
     'webhook',

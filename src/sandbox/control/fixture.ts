@@ -23,16 +23,18 @@ const seedNamesByPosition: SeedNames = {
 }
 
 /**
- * Returns the initial state of a sandbox with this fixture; what the fixture omits is derived from the seed.
+ * Returns the initial state of a sandbox with this fixture, or with the built-in one; what the fixture omits is derived
+ * from the seed.
  */
 export function createInitialState(
-  { organisations }: Fixture,
+  fixture: Fixture | undefined,
   rng: SeededRandom,
   settings: Settings,
-  seedNames: SeedNames = seedNamesByPosition,
 ): Snapshot {
-  const organisationParts = organisations.map((fixture, index) =>
-    createOrganisation(fixture, index, rng, seedNames),
+  const { organisations } = fixture ?? builtInFixture
+  const seedNames = fixture === undefined ? builtInSeedNames : seedNamesByPosition
+  const organisationParts = organisations.map((organisation, index) =>
+    createOrganisation(organisation, index, rng, seedNames),
   )
   return {
     version: 1,
@@ -206,14 +208,14 @@ function makeUser(
  * The seed names of the built-in fixture do not depend on positions, so that its ids and secrets stay the
  * same when entries are added.
  */
-export const builtInSeedNames: SeedNames = {
+const builtInSeedNames: SeedNames = {
   organisation: (name) => name,
   team: (name) => [name.split(' ')[0]?.toLowerCase() ?? ''],
   user: (email) => [email],
 }
 
 /** The data of a sandbox without a fixture; keys and secrets are derived from the seed. */
-export const builtInFixture: Fixture = {
+const builtInFixture: Fixture = {
   organisations: [
     {
       name: 'Sandbox Pty Ltd',

@@ -5,7 +5,7 @@ import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
 import { toFailureResponse } from '../service/answer.ts'
 import { checkWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
-import { noConnection, Gateway, type RemoteAccess } from '../service/gateway.ts'
+import { noConnection, Gateway, readPath, type RemoteAccess } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { toAttemptEvent, Log, listSecretsOfState } from '../service/log.ts'
 import { toRequestResource } from '../service/requests.ts'
@@ -35,7 +35,8 @@ import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { Service } from '../service/service.ts'
 import { type Change, findCurrentUse, documentedQuota, type QuotaWindow, State } from '../service/state.ts'
 import { findStory, playStory } from '../service/stories.ts'
-import { builtInFixture, builtInSeedNames, packageIds, people, createInitialState } from './fixture.ts'
+import { controlPath } from './client.ts'
+import { packageIds, people, createInitialState } from './fixture.ts'
 import { ManualClock } from './manual-clock.ts'
 import type { Fixture } from './read-inputs.ts'
 
@@ -75,16 +76,6 @@ interface HomeOrganisation {
   userEmail: string
 }
 
-/**
- * Responds to a call that is not part of the service, such as one of the control API; returns undefined for a call of
- * the service.
- */
-type ControlHandler = (
-  sandbox: Sandbox,
-  request: Request,
-  connection: Connection,
-) => Promise<Response> | undefined
-
 /** The whole service of the API document, in this process. Its parts are described in their own modules. */
 export class Sandbox {
   /** E-mails of the people in the built-in fixture. */
@@ -94,7 +85,6 @@ export class Sandbox {
   /** Returns the response to a malformed request or after a failed handler; passed to `listen` as `onError`. */
   readonly respondToFailure = toFailureResponse
   readonly #options: SandboxOptions
-  readonly #handleControl: ControlHandler
   readonly #clock: Clock
   readonly #rng: SeededRandom
   readonly #state: State
@@ -106,15 +96,13 @@ export class Sandbox {
   readonly #initialState: Snapshot
   #home: HomeOrganisation
 
-  constructor(options: SandboxOptions, handleControl: ControlHandler) {
+  constructor(options: SandboxOptions) {
     const { clock, journal, webhookUrl, remoteAccess } = options
     if (webhookUrl !== undefined) checkWebhookUrl(webhookUrl, remoteAccess !== undefined)
     this.#options = options
-    this.#handleControl = handleControl
     this.#clock = clock
     this.#state = new State(createSettings(options))
-    const { seed } = this.#state.settings
-    this.#rng = seededRandom(seed)
+    this.#rng = seededRandom(this.#state.settings.seed)
     this.#scheduler = new Scheduler(clock, (error) => this.#onFailure(error))
     this.#service = new Service({
       state: this.#state,
@@ -154,7 +142,21 @@ export class Sandbox {
 
   /** Responds to a call. Without a `connection`, the returned promise is rejected if a fault cuts the connection. */
   fetch(request: Request, connection: Connection = noConnection): Response | Promise<Response> {
-    return this.#handleControl(this, request, connection) ?? this.#gateway.fetch(request, connection)
+    const path = readPath(request.url)
+    if ((path === '/' && request.method === 'GET') || path.startsWith(controlPath))
+      return this.#respondToControl(request, connection)
+    if (path === '/openapi.json') return this.#respondWithDescription(request)
+    return this.#gateway.fetch(request, connection)
+  }
+
+  async #respondToControl(request: Request, connection: Connection): Promise<Response> {
+    const { handleControl } = await import('./routes.ts')
+    return handleControl(this, request, connection, this.#options.remoteAccess)
+  }
+
+  async #respondWithDescription(request: Request): Promise<Response> {
+    const { describeSandbox } = await import('./openapi.ts')
+    return describeSandbox(this.#options.remoteAccess?.publicUrl ?? new URL(request.url).origin)
   }
 
   /** Makes calls, or the requests that they create, fail; returns a function that undoes the injection. */
@@ -236,9 +238,9 @@ export class Sandbox {
       case 'no-credits':
         return this.setCredits(0)
       case 'expire-trial':
-        return this.changePlan({ trial: 'expired' })
+        return this.changeOrganisation({ trial: 'expired' })
       case 'deactivate-subscription':
-        return this.changePlan({ subscription: 'inactive' })
+        return this.changeOrganisation({ subscription: 'inactive' })
       case 'replace-package': {
         const activePackage = [...this.#packages().values()].find(({ status }) => status === 'ACTIVE')
         if (activePackage === undefined) throw new InvalidInputError('the sandbox has no ACTIVE package')
@@ -263,11 +265,7 @@ export class Sandbox {
   }
 
   setCredits(credits: number | null): void {
-    this.#changeOrganisation({ credits })
-  }
-
-  changePlan(plan: Partial<Pick<Organisation, 'trial' | 'subscription'>>): void {
-    this.#changeOrganisation(plan)
+    this.changeOrganisation({ credits })
   }
 
   /**
@@ -277,7 +275,7 @@ export class Sandbox {
   setWebhook(url: string | null): void {
     if (url !== null) checkWebhookUrl(url, this.#options.remoteAccess !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
-    this.#changeOrganisation({ webhook_url: url })
+    this.changeOrganisation({ webhook_url: url })
     this.#progressWatch.watchAll()
   }
 
@@ -332,12 +330,7 @@ export class Sandbox {
     checkWebhookUrl(url, this.#options.remoteAccess !== undefined)
     // With unlimited credits, the story does not reduce the organisation's credits.
     const caller = { organisation: { ...organisation, credits: null }, user }
-    return playStory(story, url, {
-      service: this.#service,
-      deliveries: this.#deliveries,
-      clock: this.#clock,
-      caller,
-    })
+    return playStory(story, url, caller, this.#service, this.#deliveries, this.#clock)
   }
 
   /**
@@ -392,7 +385,8 @@ export class Sandbox {
     this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked: isRevoked } })
   }
 
-  #changeOrganisation(changes: Partial<Organisation>): void {
+  /** Changes the first organisation, without the checks of `setWebhook`. */
+  changeOrganisation(changes: Partial<Organisation>): void {
     const organisation = this.#state.organisations.get(this.#home.organisationId)
     if (organisation === undefined) return
     this.#service.commit({ does: 'organisation', organisation: { ...organisation, ...changes } })
@@ -426,13 +420,7 @@ export class Sandbox {
 
   #createInitialState(): Snapshot {
     const { fixture, webhookUrl } = this.#options
-    const { settings } = this.#state
-    const initialState = createInitialState(
-      fixture ?? builtInFixture,
-      this.#rng,
-      settings,
-      fixture === undefined ? builtInSeedNames : undefined,
-    )
+    const initialState = createInitialState(fixture, this.#rng, this.#state.settings)
     const [organisation] = initialState.organisations
     if (organisation !== undefined && webhookUrl !== undefined) organisation.webhook_url = webhookUrl
     return initialState
@@ -490,26 +478,20 @@ function findCredentials({ id }: Organisation, state: State): Pick<Credentials, 
  * keys cannot be guessed and ids differ from those of other sandboxes. Throws a UsageError if the journal was made
  * with another seed, because ids and keys depend on it.
  */
-function createSettings({ seed, rules, clock, journal }: SandboxOptions): Settings {
+function createSettings({ seed: requestedSeed, rules, clock, journal }: SandboxOptions): Settings {
   const stored = journal?.changes.findLast((change) => change.does === 'settings')?.settings
-  const requestedSeed = seed === undefined ? undefined : String(seed)
-  if (
-    journal !== undefined &&
-    stored !== undefined &&
-    requestedSeed !== undefined &&
-    stored.seed !== requestedSeed
-  ) {
-    throw new UsageError(`${journal.path} was made with the seed "${stored.seed}", not "${requestedSeed}"`, {
+  const seed = stored?.seed ?? String(requestedSeed ?? systemRandom.bytes(16).toString('hex'))
+  if (requestedSeed !== undefined && seed !== String(requestedSeed)) {
+    throw new UsageError(`${journal?.path} was made with the seed "${seed}", not "${requestedSeed}"`, {
       hint: 'Leave the seed out, or choose another file.',
     })
   }
-  const usedSeed = stored?.seed ?? requestedSeed ?? systemRandom.bytes(16).toString('hex')
-  const isManual = clock instanceof ManualClock
+  const chosenRules = rules === 'seeded' ? drawRules(seededRandom(seed)) : rules
   return {
-    seed: usedSeed,
+    seed,
     // The journal of an earlier version may lack rules.
-    rules: { ...listDefaultRules(), ...stored?.rules, ...chooseRules(rules, usedSeed) },
-    clock: isManual ? (stored?.clock ?? clock.now()) : null,
+    rules: { ...listDefaultRules(), ...stored?.rules, ...chosenRules },
+    clock: clock instanceof ManualClock ? (stored?.clock ?? clock.now()) : null,
   }
 }
 
@@ -521,16 +503,10 @@ function drawIdSalt({ seed }: SandboxOptions): readonly string[] {
   return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
 }
 
-function chooseRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
-  return rules === 'seeded' ? drawRules(seededRandom(seed)) : (rules ?? {})
-}
-
 const consentField = { type: 'string', required: true, description: 'How the recipient agreed to the check.' }
 
 function addRequiredField(pack: PackageRecord): PackageRecord['additional_information'] {
-  const [first, ...others] = structuredClone(pack.additional_information)
-  if (first === undefined) {
-    return [{ display_name: 'Consent', code: 'consent', fields: { consent_method: consentField } }]
-  }
+  const newEntry = { display_name: 'Consent', code: 'consent', fields: {} }
+  const [first = newEntry, ...others] = structuredClone(pack.additional_information)
   return [{ ...first, fields: { ...first.fields, consent_method: consentField } }, ...others]
 }

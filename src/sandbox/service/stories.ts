@@ -77,13 +77,6 @@ export const storyTable: readonly Story[] = [
   },
 ]
 
-interface StoryContext {
-  service: Service
-  deliveries: Deliveries
-  clock: Clock
-  caller: Caller
-}
-
 /** Returns the story with this name. Throws an InvalidInputError if there is none. */
 export function findStory(name: string): Story {
   const story = storyTable.find((each) => each.name === name)
@@ -97,9 +90,15 @@ export function findStory(name: string): Story {
  * Creates a request, advances it through its statuses without waiting for the clock, and posts its events to `url`
  * one after the other. Uses no quota and no credit.
  */
-export async function playStory(story: Story, url: string, context: StoryContext): Promise<StoryResult> {
-  const { service, deliveries, clock, caller } = context
-  const pack = findStoryPackage(context)
+export async function playStory(
+  story: Story,
+  url: string,
+  caller: Caller,
+  service: Service,
+  deliveries: Deliveries,
+  clock: Clock,
+): Promise<StoryResult> {
+  const pack = findStoryPackage(service, caller)
   const { request, events, end } = deliveries.collect(() =>
     service.createRequest(createStoryBody(story, pack), caller, pack, [...story.scenarios], clock.now()),
   )
@@ -139,8 +138,8 @@ export async function playStory(story: Story, url: string, context: StoryContext
 }
 
 /** Returns the ACTIVE package with the most checks. At least two are needed for PARTIAL. */
-function findStoryPackage({ service, caller }: StoryContext): PackageRecord {
-  const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
+function findStoryPackage({ state }: Service, { organisation }: Caller): PackageRecord {
+  const packages = state.packages.get(organisation.id)?.values() ?? []
   const [largest] = [...packages]
     .filter(({ status }) => status === 'ACTIVE')
     .sort((left, right) => countChecks(right) - countChecks(left))
