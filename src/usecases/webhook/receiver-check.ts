@@ -5,6 +5,7 @@ import {
   withoutQuery,
   createUnreachableError,
 } from '../../domain/webhook/delivery.ts'
+import type { SigningKey } from '../../domain/webhook/verify.ts'
 import type { ProgramRun, StartedProgram } from '../../host/run-program.ts'
 import {
   type CaseReport,
@@ -30,6 +31,7 @@ import {
   type SentEvents,
   acceptingCases,
   expectsBase64Finding,
+  goodEventCase,
   refusingCases,
   rewritesJsonFinding,
 } from './receiver-cases.ts'
@@ -75,76 +77,61 @@ const restartUnknownReason =
   'whether acknowledged events outlive a crash cannot be seen: add --restart COMMAND with --stored-url or --stored-file'
 
 const lateCase = { id: 'in-time', title: 'an answer in time', rule: rules.acknowledge }
-const allCases: readonly ReceiverCase[] = [...acceptingCases, ...refusingCases, ...lastCases, ...storedCases]
+/** All cases but the first, which is `goodEventCase`, and the last, which is `lateCase`. */
+const otherCases: readonly ReceiverCase[] = [
+  ...acceptingCases,
+  ...refusingCases,
+  ...lastCases,
+  ...storedCases,
+]
 
 /**
  * Tests a receiver with everything that the service may send. Throws UnavailableError if no server listens,
  * UsageError for an invalid URL or an unknown case, and the signal's reason.
  */
 export async function checkReceiver(options: ReceiverCheckOptions): Promise<ReceiverCheck> {
-  const { strict = false, withinMs = acknowledgementMs, onCase } = options
+  const { withinMs = acknowledgementMs, only = [] } = options
   if (withinMs < 1) {
     throw new UsageError('--within must be above 0', { hint: 'For example: --within 2s' })
   }
-  const { reportsFirst, otherCases, checksTime } = chooseCases(options.only ?? [])
+  requireKnownCases(only)
   const session = new CheckSession(options, withinMs)
   try {
     await session.open()
-    return await runCases(session, {
-      strict,
-      withinMs,
-      reportsFirst,
-      otherCases,
-      checksTime,
-      onCase,
-      url: options.url,
-    })
+    return await runCases(session, options, withinMs)
   } finally {
     session.close()
   }
 }
 
-interface ChosenCases {
-  /** Whether the first case is reported; it runs in any case. */
-  reportsFirst: boolean
-  otherCases: readonly ReceiverCase[]
-  /** Whether the response times are a case too. */
-  checksTime: boolean
-}
-
 async function runCases(
   session: CheckSession,
-  {
-    strict,
-    withinMs,
-    reportsFirst,
-    otherCases,
-    checksTime,
-    onCase,
-    url,
-  }: ChosenCases & { strict: boolean; withinMs: number } & Pick<ReceiverCheckOptions, 'onCase' | 'url'>,
+  { only = [], onCase, url }: ReceiverCheckOptions,
+  withinMs: number,
 ): Promise<ReceiverCheck> {
+  const isChosen = ({ id }: { id: string }): boolean =>
+    only.length === 0 || only.some((name) => matchesName(id, name))
+  const chosenCases = otherCases.filter(isChosen)
+  const total = chosenCases.length + [goodEventCase, lateCase].filter(isChosen).length
   const cases: CaseReport[] = []
-  const total = otherCases.length + Number(reportsFirst) + Number(checksTime)
   const addReport = (result: CaseReport): void => {
     cases.push(result)
     onCase?.(result, cases.length, total)
   }
-  const [goodEventCase] = acceptingCases
-  if (goodEventCase === undefined) throw new RangeError('no such case')
-  const goodEventReport = await session.runCase(goodEventCase, strict)
+  // It runs in any case, since the others cannot be judged without it.
+  const goodEventReport = await session.runCase(goodEventCase)
   const isAccepting = session.acceptedMs.length > 0
-  if (reportsFirst) addReport(goodEventReport)
-  for (const each of otherCases) {
+  if (isChosen(goodEventCase)) addReport(goodEventReport)
+  for (const each of chosenCases) {
     if (!isAccepting)
       addReport(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
     else if (session.missingReplies >= maxMissingReplies)
       addReport(skipCase(each, 'the receiver stopped answering'))
-    else addReport(session.reportMissingOption(each) ?? (await session.runCase(each, strict)))
+    else addReport(session.reportMissingOption(each) ?? (await session.runCase(each)))
   }
-  if (checksTime) addReport(reportLateness(session, withinMs))
+  if (isChosen(lateCase)) addReport(reportLateness(session, withinMs))
   const report = receiverReport(withoutQuery(url), cases, session)
-  return { report, failure: findFailure(report, { isAccepting, goodEventReport }) }
+  return { report, failure: findFailure(report, isAccepting, goodEventReport) }
 }
 
 /** Thrown to end a case whose receiver has stopped responding. */
@@ -164,16 +151,16 @@ class CheckSession {
   readonly #sent: SentEvents = { acknowledged: new Set(), forged: new Set() }
   /** The program that this check started last. */
   #program: StartedProgram | undefined
-  /** The key of the receiver's secret, and the key of a secret that the receiver does not have. */
-  readonly #keys: { key: ReturnType<typeof signingKey>; otherKey: ReturnType<typeof signingKey> }
+  /** The key of the receiver's secret. */
+  readonly #key: SigningKey
+  /** The key of a secret that the receiver does not have. */
+  readonly #otherKey: SigningKey
 
   constructor(options: ReceiverCheckOptions, withinMs: number) {
     this.#options = options
     this.#timeoutMs = withinMs + Math.min(graceMs, withinMs)
-    this.#keys = {
-      key: signingKey(options.secret),
-      otherKey: signingKey(options.random.bytes(32)),
-    }
+    this.#key = signingKey(options.secret)
+    this.#otherKey = signingKey(options.random.bytes(32))
   }
 
   /**
@@ -207,13 +194,14 @@ class CheckSession {
       : undefined
   }
 
-  async runCase(receiverCase: ReceiverCase, strict: boolean): Promise<CaseReport> {
-    const { random, clock, readStored, signal } = this.#options
+  async runCase(receiverCase: ReceiverCase): Promise<CaseReport> {
+    const { random, clock, readStored, signal, strict = false } = this.#options
     const test = new CaseRun({
-      ...this.#keys,
+      key: this.#key,
+      otherKey: this.#otherKey,
       random,
       clock,
-      post: (delivery, mayFail) => this.#post(delivery, mayFail),
+      post: (delivery, { mayFail = false }) => this.#post(delivery, mayFail),
       readStored: async () => (await readStored?.(signal)) ?? [],
       restart: () => this.#restart(),
       sent: this.#sent,
@@ -227,17 +215,9 @@ class CheckSession {
       else if (!(error instanceof NoReplyError)) throw error
     })
     this.acceptedMs.push(...test.acceptedResponseMs)
-    const { findings, replies, unjudgedReason } = test
-    return caseReport(
-      receiverCase,
-      {
-        findings,
-        answers: replies,
-        milliseconds: clock.monotonic() - startedAt,
-        unjudgedReason,
-      },
-      strict,
-    )
+    const { findings, replies: answers, unjudgedReason } = test
+    const milliseconds = clock.monotonic() - startedAt
+    return caseReport(receiverCase, { findings, answers, milliseconds, unjudgedReason }, strict)
   }
 
   /**
@@ -336,59 +316,44 @@ function isGatewayFailure({ status }: Reply): boolean {
 
 /** Reports late responses to all accepted events; missing responses are reported by the other cases. */
 function reportLateness({ acceptedMs }: CheckSession, withinMs: number): CaseReport {
-  const lateTimes = acceptedMs.filter((milliseconds) => milliseconds > withinMs)
   if (acceptedMs.length === 0) return skipCase(lateCase, 'it accepted nothing')
+  const lateCount = acceptedMs.filter((milliseconds) => milliseconds > withinMs).length
   const slowest = (Math.max(...acceptedMs) / 1000).toFixed(1)
-  const findings: RuleFinding[] =
-    lateTimes.length === 0
-      ? []
-      : [
-          {
-            level: 'must',
-            text: `${lateTimes.length} of ${acceptedMs.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
-          },
-        ]
+  const text = `${lateCount} of ${acceptedMs.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`
+  const findings: RuleFinding[] = lateCount === 0 ? [] : [{ level: 'must', text }]
   return caseReport(lateCase, { findings, answers: [], milliseconds: 0 }, false)
 }
 
 function findFailure(
   { counts, passed, cases }: ReceiverReport,
-  { isAccepting, goodEventReport }: { isAccepting: boolean; goodEventReport: CaseReport },
+  isAccepting: boolean,
+  goodEventReport: CaseReport,
 ): IncompleteError | undefined {
   if (passed) return undefined
   const status = goodEventReport.answers[0]?.status ?? null
-  const rewrites = goodEventReport.findings.some(({ text }) => text === rewritesJsonFinding)
-  const isBase64 = goodEventReport.findings.some(({ text }) => text === expectsBase64Finding)
-  const hint = isBase64
+  const hasFound = (finding: string): boolean => goodEventReport.findings.some(({ text }) => text === finding)
+  const rewrites = hasFound(rewritesJsonFinding)
+  const hasFailed = (id: RegExp): boolean =>
+    cases.some((each) => each.verdict === 'failed' && id.test(each.id))
+  const hint = hasFound(expectsBase64Finding)
     ? 'It expects the signature in base64. Compare X-Service-Signature with the lowercase hex digest: digest("hex") in Node, hexdigest() in Python.'
     : !isAccepting && !rewrites && status !== null && status >= 400 && status < 500
       ? 'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.'
-      : cases.some(({ id, verdict }) => verdict === 'failed' && id === 'signature-missing')
+      : hasFailed(/^signature-missing$/)
         ? 'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks'
-        : rewrites ||
-            cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
+        : rewrites || hasFailed(/^bytes-|^body-reformatted/)
           ? 'It does not verify the received bytes. Take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify, request.get_data() in Flask), and parse it afterwards.'
           : 'Each is listed above with the rule of the API document that it breaks.'
   const noun = counts.cases === 1 ? 'case' : 'cases'
   return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })
 }
 
-/** Chooses the cases to run. The good event always runs, since the other cases cannot be judged without it. */
-function chooseCases(only: readonly string[]): ChosenCases {
-  const selectableCases = [...allCases, lateCase]
-  const unknownName = only.find((name) => !selectableCases.some(({ id }) => matchesName(id, name)))
-  if (unknownName !== undefined) {
-    throw new UsageError(`--only: no case named "${unknownName}"`, {
-      hint: `Cases: ${selectableCases.map(({ id }) => id).join(', ')}`,
-    })
-  }
-  const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => matchesName(id, name))
-  const [firstCase, ...otherCases] = allCases
-  return {
-    reportsFirst: isChosen(firstCase?.id ?? ''),
-    otherCases: otherCases.filter(({ id }) => isChosen(id)),
-    checksTime: isChosen(lateCase.id),
-  }
+/** Throws UsageError for a name that matches no case. */
+function requireKnownCases(only: readonly string[]): void {
+  const ids = [goodEventCase, ...otherCases, lateCase].map(({ id }) => id)
+  const unknownName = only.find((name) => !ids.some((id) => matchesName(id, name)))
+  if (unknownName === undefined) return
+  throw new UsageError(`--only: no case named "${unknownName}"`, { hint: `Cases: ${ids.join(', ')}` })
 }
 
 function matchesName(id: string, name: string): boolean {

@@ -1,6 +1,5 @@
-import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { rules } from '../../domain/webhook/receiver-check.ts'
-import { type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
+import { type Delivery, isAccepted } from '../../domain/webhook/delivery.ts'
+import { rules, type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { type CaseRun, eventKeyOf, type ReceiverCase, toEventKey } from './receiver-cases.ts'
 
@@ -39,8 +38,8 @@ export const storedCases: readonly ReceiverCase[] = [
         [atOnceDelivery, 'delivered 4 times at once'],
       ] as const) {
         const times = listed.filter((pair) => pair === eventKeyOf(delivery)).length
-        if (times > 1) test.report('must', `an event ${deliveredText} is stored ${times} times`)
-        if (times === 0) test.report('must', `an event ${deliveredText} is not stored`)
+        const storedText = times === 0 ? 'not stored' : `stored ${times} times`
+        if (times !== 1) test.report('must', `an event ${deliveredText} is ${storedText}`)
       }
     },
   },
@@ -70,7 +69,7 @@ export const storedCases: readonly ReceiverCase[] = [
         .filter((_, index) => isAccepted(replies[index] ?? { status: null }))
         .map(eventKeyOf)
       const { missing } = await waitUntilStored(test, accepted)
-      if (missing.length > 0) test.report('must', `${missing.length} of ${lostEventsText(accepted)}`)
+      reportMissing(test, missing, accepted)
       if (accepted.length === 0) test.report('must', `none of ${burstEventCount} was accepted`)
     },
   },
@@ -113,6 +112,10 @@ export const storedCases: readonly ReceiverCase[] = [
   },
 ]
 
+function reportMissing(test: CaseRun, missing: readonly string[], accepted: readonly string[]): void {
+  if (missing.length > 0) test.report('must', `${missing.length} of ${lostEventsText(accepted)}`)
+}
+
 const lostEventsText = (accepted: readonly unknown[]): string =>
   `${formatCount(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
 
@@ -127,14 +130,14 @@ interface StoredPairs {
 
 /** Reads the stored events until all pairs are listed or `maxStoreMs` have passed. */
 async function waitUntilStored(test: CaseRun, pairs: readonly string[]): Promise<StoredPairs> {
-  const startedAt = test.clock.monotonic()
+  const startedAt = test.environment.clock.monotonic()
   for (let readCount = 0; ; readCount += 1) {
-    const listed = (await test.readStored()).map(toEventKey)
+    const listed = (await test.environment.readStored()).map(toEventKey)
     const listedPairs = new Set(listed)
     const missing = pairs.filter((pair) => !listedPairs.has(pair))
-    const waitedMs = readCount === 0 ? 0 : test.clock.monotonic() - startedAt
+    const waitedMs = readCount === 0 ? 0 : test.environment.clock.monotonic() - startedAt
     if (missing.length === 0 || waitedMs >= maxStoreMs) return { listed, missing, waitedMs }
-    await test.clock.sleep(pollIntervalMs)
+    await test.environment.clock.sleep(pollIntervalMs)
   }
 }
 
@@ -166,17 +169,17 @@ async function checkEachStatusStored(test: CaseRun): Promise<void> {
   for (const [index, delivery] of deliveries.entries()) await test.accept(delivery, statuses[index])
   const { missing } = await waitUntilStored(test, deliveries.map(eventKeyOf))
   if (missing.length === 0) return
-  const missingStatuses = statuses.filter((status) => missing.includes(toEventKey({ request_id, status })))
-  const hasOnlyFirst = missingStatuses.length === 2 && !missingStatuses.includes('IN_PROGRESS')
-  const hasOnlyLast = missingStatuses.length === 2 && !missingStatuses.includes('COMPLETED')
-  const cause = hasOnlyFirst
-    ? ': it deduplicates on request_id alone; the pair (request_id, status) identifies an event'
-    : hasOnlyLast
-      ? ': it keeps one status of each request, and loses the others'
-      : ''
+  const missingText = statuses
+    .filter((status) => missing.includes(toEventKey({ request_id, status })))
+    .join(' and ')
+  const causes: Readonly<Record<string, string>> = {
+    'PARTIAL and COMPLETED':
+      ': it deduplicates on request_id alone; the pair (request_id, status) identifies an event',
+    'IN_PROGRESS and PARTIAL': ': it keeps one status of each request, and loses the others',
+  }
   test.report(
     'must',
-    `${missingStatuses.join(' and ')} of one request ${missingStatuses.length === 1 ? 'is' : 'are'} not stored${cause}`,
+    `${missingText} of one request ${missing.length === 1 ? 'is' : 'are'} not stored${causes[missingText] ?? ''}`,
   )
 }
 
@@ -189,7 +192,7 @@ async function checkStoredInOrder(test: CaseRun): Promise<void> {
   for (const delivery of deliveries) await test.accept(delivery)
   const sent = deliveries.map(eventKeyOf)
   const { listed, missing } = await waitUntilStored(test, sent)
-  if (missing.length > 0) return test.report('must', `${missing.length} of ${lostEventsText(sent)}`)
+  if (missing.length > 0) return reportMissing(test, missing, sent)
   // An event that is stored twice counts at its first position; another case reports the repetition.
   const order = [...new Set(listed.filter((pair) => sent.includes(pair)))]
   if (order.every((pair, index) => pair === sent[index])) return
@@ -204,14 +207,14 @@ async function checkStoredInOrder(test: CaseRun): Promise<void> {
 }
 
 async function checkAllStored(test: CaseRun): Promise<void> {
-  const { acknowledged, forged } = test.sent
+  const { acknowledged, forged } = test.environment.sent
   const expected = [...acknowledged].filter((pair) => pair !== '')
   const { listed, missing } = await waitUntilStored(test, expected)
   const counts = new Map<string, number>()
   for (const pair of listed) counts.set(pair, (counts.get(pair) ?? 0) + 1)
   const repeated = expected.filter((pair) => (counts.get(pair) ?? 0) > 1)
   const storedForged = [...forged].filter((pair) => !acknowledged.has(pair) && counts.has(pair))
-  if (missing.length > 0) test.report('must', `${missing.length} of ${lostEventsText(expected)}`)
+  reportMissing(test, missing, expected)
   if (repeated.length > 0)
     test.report(
       'must',
@@ -259,16 +262,16 @@ async function checkRestarts(test: CaseRun): Promise<void> {
  * first failure.
  */
 async function loadUntilKilled(test: CaseRun, killAfter: number) {
-  const acknowledged: ReturnType<CaseRun['signedDelivery']>[] = []
+  const acknowledged: Delivery[] = []
   let restarting: Promise<void> | undefined
-  const restart = (): Promise<void> => (restarting ??= test.restart())
+  const restart = (): Promise<void> => (restarting ??= test.environment.restart())
   const load = { isFailed: false, isOver: false, sent: 0 }
   const endLoad = (): void => void (load.isOver = true)
   const send = async (): Promise<void> => {
     while (!load.isOver && load.sent < maxEventsBeforeKill) {
       load.sent += 1
       const delivery = test.signedDelivery()
-      const reply: Reply = await test.post(delivery, { mayFail: true })
+      const reply = await test.post(delivery, { mayFail: true })
       if (!isAccepted(reply)) {
         load.isFailed ||= reply.status === null || reply.status >= 500
         return
@@ -318,15 +321,14 @@ export const lastCases: readonly ReceiverCase[] = [
         ['a list', '[]'],
         ['an empty object', '{}'],
         ['numbers for strings', '{"event":1,"request_id":2,"status":3}'],
-      ] as const) {
+      ] as const)
         await test.survive(test.signedDelivery(body), label)
-      }
     },
   },
   {
     id: 'still-good',
     title: 'a good event after all that',
     rule: rules.acknowledge,
-    run: async (test) => void (await test.accept(test.signedDelivery())),
+    run: (test) => test.accept(test.signedDelivery()),
   },
 ]
