@@ -126,8 +126,11 @@ export function applyFault(
   }
 }
 
-const createFaultyResponse = (body: BodyInit | null, status: number, contentType: string): Response =>
-  new Response(body, { status, headers: { 'Content-Type': contentType, ...cacheHeaders } })
+const createFaultyResponse = (
+  body: string | ArrayBuffer | Uint8Array<ArrayBuffer>,
+  status: number,
+  contentType: string,
+): Response => new Response(body, { status, headers: { 'Content-Type': contentType, ...cacheHeaders } })
 
 function neverRespond(): Promise<Response> {
   return new Promise(() => {})
