@@ -16,7 +16,7 @@ type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault
 /**
  * Parses JSON (RFC 8259) and refuses two cases that JSON.parse accepts: a name that occurs twice in an object, and a
  * number that would be sent differently (digits lost, or infinite). JSON.parse makes the value, and `findFault` finds
- * the faults in one pass without recursion.
+ * the faults in one pass.
  */
 export function readJson(text: string): JsonReading {
   const fault = findFault(text)
@@ -44,9 +44,6 @@ export function keepsDigits(source: string): boolean {
   return BigInt(value) === BigInt(source)
 }
 
-/** The tokens that are allowed next. */
-type ExpectedToken = 'value' | 'value or ]' | 'name' | 'name or }' | 'colon' | 'comma or end'
-
 class Fault extends Error {
   readonly fault: JsonFault
   constructor(reason: string, offset: number) {
@@ -69,92 +66,61 @@ const whiteSpace = /[ \t\n\r]*/y
 const literal = /true|false|null/y
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
+/** Moves over a JSON text, with a method for each kind of value. Throws a Fault. */
 class Scanner {
   readonly #text: string
   #offset = 0
-  #expected: ExpectedToken = 'value'
-  /** One entry for each open bracket: the offsets of the names of an object, or undefined for an array. */
-  readonly #openBrackets: (Map<string, number> | undefined)[] = []
 
   constructor(text: string) {
     this.#text = text
   }
 
   run(): void {
-    for (;;) {
-      this.#match(whiteSpace)
-      const character = this.#text[this.#offset]
-      if (character === undefined) break
-      this.#step(character)
-    }
-    if (this.#expected !== 'comma or end' || this.#openBrackets.length > 0) {
-      throw new Fault(this.#text.trim() === '' ? 'is empty' : 'ends before it is complete', this.#offset)
-    }
+    this.#scanValue(0)
+    this.#match(whiteSpace)
+    if (this.#offset < this.#text.length) throw this.#unexpected('nothing more')
   }
 
-  #step(character: string): void {
-    switch (this.#expected) {
-      case 'name':
-      case 'name or }':
-        if (character === '}' && this.#expected === 'name or }') return this.#closeBracket()
-        if (character !== '"') throw this.#unexpected('a name in double quotes')
-        return this.#scanName()
-      case 'colon':
-        if (character !== ':') throw this.#unexpected('a colon after the name')
-        this.#offset += 1
-        this.#expected = 'value'
-        return
-      case 'comma or end':
-        return this.#scanAfterValue(character)
-      case 'value or ]':
-        if (character === ']') return this.#closeBracket()
-        return this.#scanValue(character)
-      case 'value':
-        return this.#scanValue(character)
-    }
+  /** Moves past white space and returns the next character. */
+  #next(): string {
+    this.#match(whiteSpace)
+    if (this.#offset < this.#text.length) return this.#text.charAt(this.#offset)
+    throw new Fault(this.#text.trim() === '' ? 'is empty' : 'ends before it is complete', this.#offset)
   }
 
-  #scanAfterValue(character: string): void {
-    if (this.#openBrackets.length === 0) throw this.#unexpected('nothing more')
-    const names = this.#openBrackets.at(-1)
-    if (character === (names === undefined ? ']' : '}')) return this.#closeBracket()
-    if (character !== ',') throw this.#unexpected(names === undefined ? 'a comma or ]' : 'a comma or }')
+  /** `depth`: the number of open brackets. */
+  #scanValue(depth: number): void {
+    const character = this.#next()
+    if (character === '"') return void this.#scanString()
+    if (character !== '{' && character !== '[')
+      return this.#match(literal) === '' ? this.#scanNumber() : undefined
+    if (depth === maxNesting) throw new Fault(`is nested deeper than ${maxNesting} levels`, this.#offset)
+    const [end, names] = character === '{' ? ['}', new Map<string, number>()] : [']', undefined]
     this.#offset += 1
-    this.#expected = names === undefined ? 'value' : 'name'
-  }
-
-  #scanValue(character: string): void {
-    if (character === '{' || character === '[') {
-      if (this.#openBrackets.length === maxNesting) {
-        throw new Fault(`is nested deeper than ${maxNesting} levels`, this.#offset)
-      }
-      this.#openBrackets.push(character === '{' ? new Map() : undefined)
+    for (let isFirst = true; !isFirst || this.#next() !== end; isFirst = false) {
+      if (names !== undefined) this.#scanName(names)
+      this.#scanValue(depth + 1)
+      const separator = this.#next()
+      if (separator === end) break
+      if (separator !== ',') throw this.#unexpected(`a comma or ${end}`)
       this.#offset += 1
-      this.#expected = character === '{' ? 'name or }' : 'value or ]'
-      return
     }
-    if (character === '"') this.#scanString()
-    else if (this.#match(literal) === '') this.#scanNumber()
-    this.#expected = 'comma or end'
-  }
-
-  #closeBracket(): void {
-    this.#openBrackets.pop()
     this.#offset += 1
-    this.#expected = 'comma or end'
   }
 
-  #scanName(): void {
+  /** Moves past a name and its colon. `names`: the offsets of the names before it. */
+  #scanName(names: Map<string, number>): void {
+    if (this.#next() !== '"') throw this.#unexpected('a name in double quotes')
     const start = this.#offset
     const name = JSON.parse(this.#scanString()) as string
-    const names = this.#openBrackets.at(-1)
-    const first = names?.get(name)
+    const first = names.get(name)
     if (first !== undefined) {
       const { line, column } = lineAndColumn(this.#text, first)
       throw new Fault(`"${name}" is given twice (first at line ${line}, column ${column})`, start)
     }
-    names?.set(name, start)
-    this.#expected = 'colon'
+    names.set(name, start)
+    if (this.#next() !== ':') throw this.#unexpected('a colon after the name')
+    this.#offset += 1
   }
 
   /** Moves past a string and returns its source. */
@@ -174,7 +140,7 @@ class Scanner {
 
   /** Returns the length of an escape without its backslash. `offset` is that of the character after the backslash. */
   #escapeLength(offset: number): number {
-    if ('"\\/bfnrt'.includes(this.#text.charAt(offset)) && offset < this.#text.length) return 1
+    if (/^["\\/bfnrt]$/.test(this.#text.charAt(offset))) return 1
     if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(offset, offset + 5))) return 5
     throw new Fault('has a backslash that JSON does not allow', offset - 1)
   }
