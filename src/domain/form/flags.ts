@@ -198,14 +198,7 @@ const maxFlagsLength = 100_000
 export function commandLine(body: RequestBody, schema: PackageSchema, flags: readonly string[] = []): string {
   const command = ['refcheck', 'request', 'create']
   if (canFlagsExpress(body, schema)) {
-    const { recipient, package_id } = body
-    const values = [
-      ...recipientFlags.flatMap(([flag, name]) => [flag, recipient[name]]),
-      ...fieldsOf(body).flatMap((field) => ['--field', field]),
-    ]
-    return [...command, '--package', String(package_id), ...values, ...flags, '--yes']
-      .map(shellWord)
-      .join(' ')
+    return [...command, ...valueFlagsOf(body), ...flags, '--yes'].map(shellWord).join(' ')
   }
   const json = escapeUnprintable(JSON.stringify(body))
   return `printf %s ${shellWord(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(shellWord).join(' ')}`
@@ -220,15 +213,18 @@ export function unfinishedLine(
   schema: PackageSchema,
   flags: readonly string[] = [],
 ): string | undefined {
-  const { package_id, recipient } = draft
+  if (Object.keys(draft.recipient).length === 0 || !canFlagsExpress(draft, schema)) return undefined
+  return ['refcheck', 'request', 'create', ...valueFlagsOf(draft), ...flags].map(shellWord).join(' ')
+}
+
+/** Returns the flags with the package and the values of a body. */
+function valueFlagsOf(body: DraftBody): string[] {
   const recipientValues = recipientFlags.flatMap(([flag, name]) => {
-    const value = recipient[name]
+    const value = body.recipient[name]
     return value === undefined ? [] : [flag, value]
   })
-  if (recipientValues.length === 0 || !canFlagsExpress(draft, schema)) return undefined
-  const fields = fieldsOf(draft).flatMap((field) => ['--field', field])
-  const values = ['--package', String(package_id), ...recipientValues, ...fields]
-  return ['refcheck', 'request', 'create', ...values, ...flags].map(shellWord).join(' ')
+  const fields = fieldsOf(body).flatMap((field) => ['--field', field])
+  return ['--package', String(body.package_id), ...recipientValues, ...fields]
 }
 
 /** Returns the values of the --field flags for a body. */

@@ -175,8 +175,7 @@ const maxDepth = 1000
 /** Yields the bytes that may have been signed instead of the body, the most likely ones first. */
 export function* bodyVariants(body: Uint8Array): Generator<BodyVariant> {
   yield* decompressedVariants(body)
-  yield* lineEndVariants(body)
-  yield* byteOrderMarkVariants(body)
+  yield* endVariants(body)
   yield* encodingVariants(body)
   if (body.byteLength > maxReformattedBytes) return
   const text = Buffer.from(body).toString('utf8')
@@ -199,59 +198,53 @@ function* decompressedVariants(body: Uint8Array): Generator<BodyVariant> {
   }
 }
 
-function* lineEndVariants(body: Uint8Array): Generator<BodyVariant> {
+/** The bytes of a byte order mark, decoded as Latin-1. */
+const byteOrderMark = '\u00EF\u00BB\u00BF'
+
+/** Changes of the ends of a text and of its lines; the text is the body decoded as Latin-1. */
+const endChanges: readonly (readonly [cause: string, words: string, undo: (text: string) => string])[] = [
+  [
+    'trailing_newline_added',
+    'without the newline at its end: an editor, echo or a here-document added it',
+    withoutLineEnd,
+  ],
+  ['trailing_newline_removed', 'with a newline at its end: something removed it', (text) => `${text}\n`],
+  ['trailing_newline_removed', 'with a newline at its end: something removed it', (text) => `${text}\r\n`],
+  ['white_space_added', 'without the white space around it', (text) => text.trim()],
+  ['line_ends_changed', 'with LF line ends: something turned them into CRLF', withLf],
+  ['line_ends_changed', 'with LF line ends and none at its end', (text) => withoutLineEnd(withLf(text))],
+  [
+    'line_ends_changed',
+    'with CRLF line ends: something turned them into LF',
+    (text) => text.replace(/\r?\n/g, '\r\n'),
+  ],
+  [
+    'byte_order_mark_removed',
+    'with a byte order mark at its start: something removed it',
+    (text) => (text.startsWith(byteOrderMark) ? text : byteOrderMark + text),
+  ],
+  ['byte_order_mark_added', 'without the byte order mark at its start: an editor added it', withoutMark],
+  [
+    'byte_order_mark_added',
+    'without the byte order mark at its start and the newline at its end',
+    (text) => (text.startsWith(byteOrderMark) ? withoutLineEnd(withoutMark(text)) : text),
+  ],
+]
+
+function* endVariants(body: Uint8Array): Generator<BodyVariant> {
   const text = decodeLatin1(body)
-  const createLatin1Variant = (cause: string, words: string, latin1Text: string): BodyVariant =>
-    createVariant(cause, words, Buffer.from(latin1Text, 'latin1'))
-  const lastLineEnd = /\r?\n$/.exec(text)?.[0]
-  if (lastLineEnd !== undefined) {
-    const words = 'without the newline at its end: an editor, echo or a here-document added it'
-    yield createLatin1Variant('trailing_newline_added', words, text.slice(0, -lastLineEnd.length))
-  }
-  for (const end of ['\n', '\r\n']) {
-    yield createLatin1Variant(
-      'trailing_newline_removed',
-      'with a newline at its end: something removed it',
-      text + end,
-    )
-  }
-  if (text.trim() !== text) {
-    yield createLatin1Variant('white_space_added', 'without the white space around it', text.trim())
-  }
-  if (text.includes('\r\n')) {
-    const lf = text.replaceAll('\r\n', '\n')
-    yield createLatin1Variant('line_ends_changed', 'with LF line ends: something turned them into CRLF', lf)
-    yield createLatin1Variant(
-      'line_ends_changed',
-      'with LF line ends and none at its end',
-      lf.replace(/\n$/, ''),
-    )
-  }
-  if (/(?<!\r)\n/.test(text)) {
-    const crlf = text.replace(/\r?\n/g, '\r\n')
-    yield createLatin1Variant('line_ends_changed', 'with CRLF line ends: something turned them into LF', crlf)
+  for (const [cause, words, undo] of endChanges) {
+    const unchanged = undo(text)
+    if (unchanged !== text) yield createVariant(cause, words, Buffer.from(unchanged, 'latin1'))
   }
 }
 
-function* byteOrderMarkVariants(body: Uint8Array): Generator<BodyVariant> {
-  const mark = Buffer.from([0xef, 0xbb, 0xbf])
-  const bytes = Buffer.from(body)
-  if (!bytes.subarray(0, 3).equals(mark)) {
-    const words = 'with a byte order mark at its start: something removed it'
-    yield createVariant('byte_order_mark_removed', words, Buffer.concat([mark, bytes]))
-    return
-  }
-  const withoutMark = bytes.subarray(3)
-  yield createVariant(
-    'byte_order_mark_added',
-    'without the byte order mark at its start: an editor added it',
-    withoutMark,
-  )
-  const lineEndLength = /\r?\n$/.exec(decodeLatin1(withoutMark))?.[0].length ?? 0
-  if (lineEndLength > 0) {
-    const words = 'without the byte order mark at its start and the newline at its end'
-    yield createVariant('byte_order_mark_added', words, withoutMark.subarray(0, -lineEndLength))
-  }
+function withLf(text: string): string {
+  return text.replaceAll('\r\n', '\n')
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text
 }
 
 function* encodingVariants(body: Uint8Array): Generator<BodyVariant> {
@@ -281,7 +274,9 @@ function* encodingVariants(body: Uint8Array): Generator<BodyVariant> {
   }
 }
 
-const withoutLineEnd = (text: string): string => text.replace(/\r?\n$/, '')
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '')
+}
 
 const entities: Readonly<Record<string, string>> = {
   '&quot;': '"',

@@ -7,7 +7,6 @@ const maxWorkMs = 250
 
 interface Sleeper {
   wakeAt: number
-  order: number
   wake: () => void
 }
 
@@ -17,7 +16,6 @@ interface Sleeper {
  */
 export class ManualClock implements Clock {
   #now: number
-  #lastOrder = 0
   #lastAdvance: Promise<void> = Promise.resolve()
   readonly #sleepers = new Set<Sleeper>()
   readonly #pendingWork = new Set<Promise<unknown>>()
@@ -47,12 +45,11 @@ export class ManualClock implements Clock {
         this.#sleepers.delete(sleeper)
         reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
       }
-      this.#lastOrder += 1
       const wake = (): void => {
         signal?.removeEventListener('abort', onAbort)
         resolve()
       }
-      const sleeper: Sleeper = { wakeAt: this.#now + Math.max(0, ms), order: this.#lastOrder, wake }
+      const sleeper: Sleeper = { wakeAt: this.#now + Math.max(0, ms), wake }
       this.#sleepers.add(sleeper)
       signal?.addEventListener('abort', onAbort, { once: true })
     })
@@ -100,13 +97,11 @@ export class ManualClock implements Clock {
     await setImmediate()
   }
 
+  /** Returns the sleeper that is due first; of those due at the same time the one that was added first. */
   #findEarliest(): Sleeper | undefined {
     let first: Sleeper | undefined
-    for (const sleeper of this.#sleepers) {
-      const { wakeAt, order } = sleeper
-      if (first === undefined || wakeAt < first.wakeAt || (wakeAt === first.wakeAt && order < first.order))
-        first = sleeper
-    }
+    for (const sleeper of this.#sleepers)
+      if (first === undefined || sleeper.wakeAt < first.wakeAt) first = sleeper
     return first
   }
 }
