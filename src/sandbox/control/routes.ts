@@ -54,9 +54,8 @@ export function handleControl(
   sandbox: Sandbox,
   request: Request,
   connection: Connection,
-  remoteAccess?: RemoteAccess,
 ): Response | Promise<Response> {
-  const refusal = findRefusal(request, connection, remoteAccess)
+  const refusal = findRefusal(request, connection, sandbox.remoteAccess)
   if (refusal !== undefined) return createFailureResponse(refusal.status, refusal.error)
   return new URL(request.url).pathname === '/'
     ? loadPage().then(({ servePage }) => servePage(sandbox))

@@ -5,7 +5,7 @@ import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
 import { toFailureResponse } from '../service/answer.ts'
 import { checkWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
-import { noConnection, Gateway, readPath, type RemoteAccess } from '../service/gateway.ts'
+import { noConnection, Gateway, type RemoteAccess } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { toAttemptEvent, Log, listSecretsOfState } from '../service/log.ts'
 import { toRequestResource } from '../service/requests.ts'
@@ -35,7 +35,6 @@ import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { Service } from '../service/service.ts'
 import { type Change, findCurrentUse, documentedQuota, type QuotaWindow, State } from '../service/state.ts'
 import { findStory, playStory } from '../service/stories.ts'
-import { controlPath } from './client.ts'
 import { packageIds, people, createInitialState } from './fixture.ts'
 import { ManualClock } from './manual-clock.ts'
 import type { Fixture } from './read-inputs.ts'
@@ -81,9 +80,11 @@ export class Sandbox {
   /** E-mails of the people in the built-in fixture. */
   readonly people = people
   readonly packageIds = packageIds
-  readonly log = new Log(undefined, () => listSecretsOfState(this.#state, this.#options.remoteAccess))
+  readonly log = new Log(undefined, () => listSecretsOfState(this.#state, this.remoteAccess))
   /** Returns the response to a malformed request or after a failed handler; passed to `listen` as `onError`. */
   readonly respondToFailure = toFailureResponse
+  /** How other machines reach the sandbox; undefined if only this machine does. */
+  readonly remoteAccess: RemoteAccess | undefined
   readonly #options: SandboxOptions
   readonly #clock: Clock
   readonly #rng: SeededRandom
@@ -100,6 +101,7 @@ export class Sandbox {
     const { clock, journal, webhookUrl, remoteAccess } = options
     if (webhookUrl !== undefined) checkWebhookUrl(webhookUrl, remoteAccess !== undefined)
     this.#options = options
+    this.remoteAccess = remoteAccess
     this.#clock = clock
     this.#state = new State(createSettings(options))
     this.#rng = seededRandom(this.#state.settings.seed)
@@ -142,21 +144,7 @@ export class Sandbox {
 
   /** Responds to a call. Without a `connection`, the returned promise is rejected if a fault cuts the connection. */
   fetch(request: Request, connection: Connection = noConnection): Response | Promise<Response> {
-    const path = readPath(request.url)
-    if ((path === '/' && request.method === 'GET') || path.startsWith(controlPath))
-      return this.#respondToControl(request, connection)
-    if (path === '/openapi.json') return this.#respondWithDescription(request)
     return this.#gateway.fetch(request, connection)
-  }
-
-  async #respondToControl(request: Request, connection: Connection): Promise<Response> {
-    const { handleControl } = await import('./routes.ts')
-    return handleControl(this, request, connection, this.#options.remoteAccess)
-  }
-
-  async #respondWithDescription(request: Request): Promise<Response> {
-    const { describeSandbox } = await import('./openapi.ts')
-    return describeSandbox(this.#options.remoteAccess?.publicUrl ?? new URL(request.url).origin)
   }
 
   /** Makes calls, or the requests that they create, fail; returns a function that undoes the injection. */
@@ -273,7 +261,7 @@ export class Sandbox {
    * other URL.
    */
   setWebhook(url: string | null): void {
-    if (url !== null) checkWebhookUrl(url, this.#options.remoteAccess !== undefined)
+    if (url !== null) checkWebhookUrl(url, this.remoteAccess !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
     this.changeOrganisation({ webhook_url: url })
     this.#progressWatch.watchAll()
@@ -327,7 +315,7 @@ export class Sandbox {
         hint: 'Give one with --to URL, or set one with: refcheck sandbox set webhook-url URL',
       })
     }
-    checkWebhookUrl(url, this.#options.remoteAccess !== undefined)
+    checkWebhookUrl(url, this.remoteAccess !== undefined)
     // With unlimited credits, the story does not reduce the organisation's credits.
     const caller = { organisation: { ...organisation, credits: null }, user }
     return playStory(story, url, caller, this.#service, this.#deliveries, this.#clock)
@@ -402,13 +390,13 @@ export class Sandbox {
   }
 
   #createDeliveries(): Deliveries {
-    const { clock, deliver, remoteAccess } = this.#options
+    const { clock, deliver } = this.#options
     return new Deliveries({
       service: this.#service,
       clock,
       rng: this.#rng,
       scheduler: this.#scheduler,
-      deliver: deliver ?? httpDeliver(clock, remoteAccess?.networks),
+      deliver: deliver ?? httpDeliver(clock, this.remoteAccess?.networks),
       onWork: (work) => {
         work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.waitFor(work)

@@ -77,10 +77,7 @@ export async function interview(
   draft: DraftBody,
   options: InterviewOptions = {},
 ): Promise<RequestBody> {
-  const fields = formFields(schema)
-  const answers =
-    options.isResumed === true ? validAnswers(draft, fields) : readAnswers(draft, schema, fields)
-  const form = new Form(prompter, schema, fields, answers, options)
+  const form = new Form(prompter, schema, draft, options)
   const { hasReview = true, isFixed = false } = options
   try {
     if (!isFixed) await form.ask(hasReview)
@@ -110,19 +107,14 @@ class Form {
   /** The person with whom `onPerson` was called last, as JSON. */
   #reportedPersonJson = ''
 
-  constructor(
-    prompter: Prompter,
-    schema: PackageSchema,
-    fields: readonly FormField[],
-    answers: Answers,
-    options: InterviewOptions,
-  ) {
+  constructor(prompter: Prompter, schema: PackageSchema, draft: DraftBody, options: InterviewOptions) {
+    const fields = formFields(schema)
     this.#prompter = prompter
     this.#schema = schema
     this.#fields = fields
-    this.#answers = answers
-    this.#options = options
     this.#hasTypedAnswer = options.isResumed === true
+    this.#answers = this.#hasTypedAnswer ? validAnswers(draft, fields) : readAnswers(draft, schema, fields)
+    this.#options = options
   }
 
   draft(): DraftBody {
@@ -287,7 +279,7 @@ interface AskOptions {
 async function askField(
   prompter: Prompter,
   field: FormField,
-  options: AskOptions = {},
+  options: AskOptions,
 ): Promise<FieldValue | undefined> {
   for (let { current } = options; ;) {
     const value = await askOnce(prompter, field, { ...options, current })
@@ -380,24 +372,42 @@ async function askStructure(
   return parts.length === 0 ? askItems(prompter, question) : askGroups(prompter, question, parts)
 }
 
+/** One question about a part of a list or object. */
 interface StructureStep {
-  index: number
-  canGoBack: boolean
+  message: string
+  initial: string | undefined
+  help: string
+  /** Returns the problem with a typed text. */
+  check: (typed: string) => string | undefined
+  /** Stores the answer. Returns the index of the next question, or undefined at the end. */
+  store: (text: string) => number | undefined
 }
 
 /**
- * Asks one question after another. `ask` returns the index of the next question, or undefined at the end. Back
- * returns to the previous question.
+ * Asks one question after another. Back returns to the previous question. Returns a value only if the user entered the
+ * complete value as JSON at the first question.
  */
 async function askInTurn(
-  { canGoBack, firstIndex = 0 }: { canGoBack: boolean | undefined; firstIndex?: number },
-  ask: (step: StructureStep) => Promise<number | undefined>,
-): Promise<void> {
+  prompter: Prompter,
+  { type, help, canGoBack = false }: StructureQuestion,
+  createStep: (index: number) => StructureStep,
+  firstIndex = 0,
+): Promise<FieldValue | undefined> {
   for (let index = firstIndex; ;) {
+    const step = createStep(index)
+    const isJson = (text: string): boolean => index === 0 && startsLikeJson(type, text)
     try {
-      const next = await ask({ index, canGoBack: index > 0 || canGoBack === true })
-      if (next === undefined) return
-      index = next
+      const text = await prompter.text({
+        message: step.message,
+        initial: step.initial,
+        help: index === 0 && help !== '' ? `${help} ${step.help}` : step.help,
+        canGoBack: index > 0 || canGoBack,
+        check: (typed) => (isJson(typed) ? readStructure(type, typed).problem : step.check(typed)),
+      })
+      if (isJson(text)) return readStructure(type, text).value
+      const nextIndex = step.store(text)
+      if (nextIndex === undefined) return undefined
+      index = nextIndex
     } catch (error) {
       if (!(error instanceof PromptBackError) || index === 0) throw error
       index -= 1
@@ -405,43 +415,34 @@ async function askInTurn(
   }
 }
 
-const joinSentences = (...parts: (string | false)[]): string =>
-  parts.filter((part) => part !== false && part !== '').join(' ')
-
 async function askParts(
   prompter: Prompter,
-  { type, label, required, help, current, canGoBack }: StructureQuestion,
+  question: StructureQuestion,
   parts: readonly string[],
   firstIndex = 0,
 ): Promise<FieldValue | undefined> {
+  const { label, required, current } = question
   const values = new Map(isObjectValue(current) ? Object.entries(current) : [])
-  let jsonValue: FieldValue | undefined
-  await askInTurn({ canGoBack, firstIndex }, async (turn) => {
-    const { index } = turn
+  const createStep = (index: number): StructureStep => {
     const part = parts[index] ?? ''
     const isLast = index === parts.length - 1
     const partValue = values.get(part)
     const initial = partValue === undefined ? undefined : formatValue(partValue)
     const isNeeded = required && isLast && [...values.keys()].every((name) => name === part)
-    const isJson = (text: string): boolean => index === 0 && startsLikeJson(type, text)
-    const text = await prompter.text({
+    return {
       message: `${label}, ${part.replaceAll('_', ' ')} (part ${index + 1} of ${parts.length})`,
       initial,
-      help: joinSentences(index === 0 && help, 'Press Enter to leave this part out.'),
-      canGoBack: turn.canGoBack,
-      check(typed) {
-        if (isJson(typed)) return readStructure(type, typed).problem
-        return typed === '' && isNeeded ? 'is empty, but at least one part is required' : undefined
+      help: 'Press Enter to leave this part out.',
+      check: (typed) =>
+        typed === '' && isNeeded ? 'is empty, but at least one part is required' : undefined,
+      store(text) {
+        if (text === '') values.delete(part)
+        else if (text !== initial) values.set(part, text)
+        return isLast ? undefined : index + 1
       },
-    })
-    if (isJson(text)) {
-      jsonValue = readStructure(type, text).value
-      return undefined
     }
-    if (text === '') values.delete(part)
-    else if (text !== initial) values.set(part, text)
-    return isLast ? undefined : index + 1
-  })
+  }
+  const jsonValue = await askInTurn(prompter, question, createStep, firstIndex)
   return jsonValue ?? (values.size === 0 ? undefined : bareObject(values))
 }
 
@@ -457,44 +458,36 @@ interface LineQuestions<Piece> {
 }
 
 /** Asks for the lines and stores their values in `pieces`. Returns a value only if the user entered it as JSON. */
-async function askLines<Piece>(
+function askLines<Piece>(
   prompter: Prompter,
-  { type, label, required, help, canGoBack }: StructureQuestion,
+  question: StructureQuestion,
   pieces: Piece[],
   lines: LineQuestions<Piece>,
 ): Promise<FieldValue | undefined> {
-  let jsonValue: FieldValue | undefined
-  await askInTurn({ canGoBack }, async (turn) => {
-    const { index } = turn
+  const { label, required } = question
+  return askInTurn(prompter, question, (index) => {
     const currentPiece = pieces[index]
     const initial = currentPiece === undefined ? undefined : lines.toText(currentPiece)
     const others = pieces.filter((_, otherIndex) => otherIndex !== index)
-    const isJson = (text: string): boolean => index === 0 && startsLikeJson(type, text)
-    const read = (text: string) => lines.read(text, others)
-    const text = await prompter.text({
+    return {
       message: `${label}, ${lines.noun} ${index + 1}${index === 0 ? ` (${required ? 'required' : 'optional'})` : ''}`,
       initial,
-      help: joinSentences(index === 0 && help, lines.help),
-      canGoBack: turn.canGoBack,
+      help: lines.help,
       check(typed) {
-        if (isJson(typed)) return readStructure(type, typed).problem
         if (typed === '') return lines.isNeeded && others.length === 0 ? 'is empty, but required' : undefined
-        const reading = read(typed)
+        const reading = lines.read(typed, others)
         return 'problem' in reading ? reading.problem : undefined
       },
-    })
-    if (isJson(text)) {
-      jsonValue = readStructure(type, text).value
-      return undefined
+      store(text) {
+        if (text === initial) return index + 1
+        const reading = text === '' ? { pieces: [] } : lines.read(text, others)
+        const newPieces = 'pieces' in reading ? reading.pieces : []
+        pieces.splice(index, 1, ...newPieces)
+        // An emptied line is removed, and the line that follows it is asked for next.
+        return newPieces.length > 0 || index < pieces.length ? index + newPieces.length : undefined
+      },
     }
-    if (text === initial) return index + 1
-    const reading = text === '' ? { pieces: [] } : read(text)
-    const newPieces = 'pieces' in reading ? reading.pieces : []
-    pieces.splice(index, 1, ...newPieces)
-    // An emptied line is removed, and the line that follows it is asked for next.
-    return newPieces.length > 0 || index < pieces.length ? index + newPieces.length : undefined
   })
-  return jsonValue
 }
 
 async function askItems(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {

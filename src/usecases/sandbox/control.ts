@@ -1,5 +1,6 @@
 import { UsageError, IncompleteError, NotFoundError, type RefcheckError } from '../../errors/kinds.ts'
 import type { RunningSandbox } from '../../sandbox/control/client.ts'
+import type { StoryResult } from '../../sandbox/control/embedded.ts'
 
 interface Setting {
   /** The possible values, as the hint shows them. */
@@ -36,9 +37,6 @@ const settings: Readonly<Record<string, Setting>> = {
   'inactive-user': userSetting(false),
 }
 
-/** The names of all settings, for hints. */
-const settingNames: readonly string[] = Object.keys(settings)
-
 /** Changes one setting of a running sandbox. Throws UsageError if there is no such setting or value. */
 export async function setInSandbox(
   sandbox: Pick<RunningSandbox, 'send'>,
@@ -48,7 +46,7 @@ export async function setInSandbox(
   const setting = Object.hasOwn(settings, name) ? settings[name] : undefined
   if (setting === undefined) {
     throw new UsageError(`no setting named "${name.slice(0, 60)}"`, {
-      hint: `Settings: ${settingNames.join(', ')}`,
+      hint: `Settings: ${Object.keys(settings).join(', ')}`,
     })
   }
   const controlCall = setting.controlCallFor(value)
@@ -60,21 +58,7 @@ export async function setInSandbox(
   await sandbox.send(...controlCall)
 }
 
-export interface StoryDelivery {
-  status: string
-  /** `bad`: the signature was made with another secret, and the receiver has to refuse the event. */
-  signature: 'good' | 'bad'
-  /** The receiver's HTTP status; null if it did not respond. */
-  http_status: number | null
-  failure: string | null
-  ms: number
-}
-
-export interface StoryResult {
-  story: string
-  request_id: string
-  deliveries: StoryDelivery[]
-}
+type StoryDelivery = StoryResult['deliveries'][number]
 
 /**
  * Makes a sandbox send the events of a story: the course of one request, with the order in which its events are sent.
@@ -94,7 +78,10 @@ export async function triggerStory(
 }
 
 /** Whether the receiver responded correctly: with 2xx to a good signature, and with another status to a bad one. */
-export function hasExpectedStatus({ signature, http_status: status }: StoryDelivery): boolean {
+export function hasExpectedStatus({
+  signature,
+  http_status: status,
+}: Pick<StoryDelivery, 'signature' | 'http_status'>): boolean {
   if (status === null) return false
   return (status >= 200 && status < 300) === (signature === 'good')
 }
