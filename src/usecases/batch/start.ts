@@ -376,7 +376,7 @@ function resultsUnwrittenError(batchId: string, { message }: RefcheckError): IoE
   })
 }
 
-/** Acquires the lease of the batch. First changes rows in `sending` of a process that has ended to `reconcilableRows`. */
+/** Acquires the lease of the batch. First changes rows in `sending` of a process that has ended to `unknown`. */
 async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Lease> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())

@@ -313,17 +313,17 @@ class DownloadRun {
   }
 
   /**
-   * Returns the request that a check belongs to: the first one that was read with it in this run, or the one under which
+   * Returns the id (in lower case) of the request that a check belongs to: the first one that was read with it in this run, or the one under which
    * the folder has its report.
    */
   async #findRequestOfCheck({ checkId, requestId }: ReportTarget): Promise<string> {
     const [check, request] = [checkId.toLowerCase(), requestId.toLowerCase()]
-    const knownRequest = this.#requestOfCheck.get(check)
-    if (knownRequest !== undefined) return knownRequest
+    const knownOwner = this.#requestOfCheck.get(check)
+    if (knownOwner !== undefined) return knownOwner
     const storedRequest = this.#storedRequestOfCheck.get(check)
-    const belongsToStored =
+    const isOwnedByStored =
       storedRequest !== undefined && storedRequest !== request && (await this.#hasCheck(storedRequest, check))
-    const owner = belongsToStored ? storedRequest : request
+    const owner = isOwnedByStored ? storedRequest : request
     this.#requestOfCheck.set(check, owner)
     return owner
   }

@@ -329,6 +329,7 @@ class WaitSchedule {
     }
   }
 
+  /** Reads the newest reported status of each request, from events that are older than those of `#readInbox` too. */
   async #readOlderEvents(inbox: Pick<Inbox, 'findLatestStatus'>): Promise<void> {
     for (const { id } of this.#queue) {
       const latest = await inbox.findLatestStatus(this.#baseUrl, id)
