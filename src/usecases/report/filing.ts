@@ -313,8 +313,8 @@ class DownloadRun {
   }
 
   /**
-   * Returns the id (in lower case) of the request that a check belongs to: the first one that was read with it in this run, or the one under which
-   * the folder has its report.
+   * Returns the id (in lower case) of the request that a check belongs to: the first one that was read with it in this
+   * run, or the one under which the folder has its report.
    */
   async #findRequestOfCheck({ checkId, requestId }: ReportTarget): Promise<string> {
     const [check, request] = [checkId.toLowerCase(), requestId.toLowerCase()]
