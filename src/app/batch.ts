@@ -132,7 +132,7 @@ export async function updateResultsFile(app: App, batch: Batch): Promise<void> {
  * Writes the results file of a finished batch again if the people of rejected or cancelled rows are ordered meanwhile, by
  * other files or commands.
  */
-export async function updateResultsOfLaterOrders(app: App, batch: Batch): Promise<void> {
+async function updateResultsOfLaterOrders(app: App, batch: Batch): Promise<void> {
   if (batch.counts.rejected + batch.counts.cancelled === 0) return
   const batches = await app.service('batches')
   for await (const { matches } of batches.rows(batch.id, { states: ['rejected', 'cancelled'] }))
@@ -216,6 +216,17 @@ export async function endedView(
     return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
   return batchResultView(status, text, `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`)
+}
+
+/** Returns the output for a batch whose people were all ordered before this run. */
+export async function finishedView(
+  app: App,
+  end: BatchEnd,
+  isJson: boolean,
+  fileName: string,
+): Promise<View> {
+  await updateResultsOfLaterOrders(app, end.batch)
+  return endedView(app, end, isJson, fileName)
 }
 
 /** Returns the batch without the hint of its halt if the error that is printed below its status has the same hint. */

@@ -61,9 +61,6 @@ REJECTED ROWS
     $ refcheck batch retry 3f2b8c1e
     $ refcheck batch resume 3f2b8c1e
 
-  A rejected or cancelled row stays so after another file or command
-  has ordered the person: it then counts as ordered, with that order's status.
-
 CANCEL
     $ refcheck batch cancel 3f2b8c1e
     $ refcheck batch cancel 3f2b8c1e --row 12

@@ -9,12 +9,11 @@ import {
 import { longTimeoutFlag } from '../../cli/flags/values.ts'
 import {
   batchView,
-  endedView,
+  finishedView,
   orderPrompts,
   createPlanServices,
   readingDefaults,
   runBatch,
-  updateResultsOfLaterOrders,
 } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
@@ -92,10 +91,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       if (flags.again && findEarlierOrders(end.plan) !== undefined) app.reporter.note(orderAgainHint)
       return
     }
-    if (end.finished !== undefined) {
-      await updateResultsOfLaterOrders(app, end.finished.batch)
-      return this.answer(await endedView(app, end.finished, flags.json, file.name))
-    }
+    if (end.finished !== undefined)
+      return this.answer(await finishedView(app, end.finished, flags.json, file.name))
     await this.continueBatch(end.batchId, file, end.isPlanned)
   }
 

@@ -93,10 +93,12 @@ export function removeDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   })
 }
 
-/** Counts the people of these rows. A person is identified by the e-mail, and may have several orders. */
-export function countPeople(rows: readonly Pick<PersonRow, 'email' | 'batch_id' | 'row'>[]): number {
+/** Counts the people of these rows. A person is identified by the name and the e-mail, and may have several orders. */
+export function countPeople(rows: readonly Pick<PersonRow, 'name' | 'email' | 'batch_id' | 'row'>[]): number {
   // The e-mail of an erased person is empty.
-  return new Set(rows.map(({ email, batch_id: id, row }) => email.toLowerCase() || `${id} ${row}`)).size
+  const keyOf = ({ name, email, batch_id: id, row }: (typeof rows)[number]): string =>
+    email === '' ? `${id} ${row}` : `${name} ${email}`.toLowerCase()
+  return new Set(rows.map(keyOf)).size
 }
 
 /** The order of statuses in a chart: finished, in progress, waiting for a person, ended without a result. */

@@ -103,6 +103,8 @@ function tiles(page: PeoplePage): Piece {
   const completed = sum('COMPLETED')
   const open = sum('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'sending')
   const needs = attention.length
+  const leftOutCount = people.length - countOrders(people)
+  const leftOutText = leftOutCount === 0 ? '' : `, ${leftOutCount} left out`
   return html`<dl class="tiles">
     <div>
       <dt>${personCount === 1 ? 'person' : 'people'}</dt>
@@ -110,7 +112,7 @@ function tiles(page: PeoplePage): Piece {
     </div>
     <div class="done">
       <dt>completed</dt>
-      <dd>${completed} <small>of ${countOrders(people)}</small></dd>
+      <dd>${completed} <small>of ${countOrders(people)}${leftOutText}</small></dd>
     </div>
     <div class="active">
       <dt>in progress</dt>
@@ -118,9 +120,22 @@ function tiles(page: PeoplePage): Piece {
     </div>
     <div class="${needs > 0 ? 'bad' : unlistedEndings(page) > 0 ? '' : 'done'}">
       <dt>${needs === 1 ? 'needs a person' : 'need a person'}</dt>
-      <dd>${needs}</dd>
+      <dd>${needs}${needsText(attention)}</dd>
     </div>
   </dl>`
+}
+
+/** Returns how many of the entries that need a person are people, if others are files. */
+function needsText(attention: readonly Attention[]): Piece | '' {
+  const fileCount = attention.filter(({ kind }) => kind === 'halted' || kind === 'stopped').length
+  if (fileCount === 0) return ''
+  const parts = [
+    ...(fileCount === attention.length
+      ? []
+      : [formatCount(attention.length - fileCount, 'person', 'people')]),
+    formatCount(fileCount, 'file'),
+  ]
+  return html` <small>${parts.join(', ')}</small>`
 }
 
 /** Returns the number of requests that ended without a result and are not listed as needing a person. */
@@ -233,7 +248,7 @@ function peopleSection({
         >Status
         <select>
           <option value="">all</option>
-          ${statuses.map(([status, count]) => html`<option value="${status}">${status} (${count})</option>`)}
+          ${statuses.map(([status]) => html`<option value="${status}">${status}</option>`)}
         </select>
       </label>
       <output></output>

@@ -441,8 +441,8 @@ export class Batches extends StorePart {
     const { batchId, after } = values
     const last = rows.findLast(({ state }) => statesWithLaterOrders.includes(state))?.row
     if (last === undefined) return rows
-    const page = { after, last }
-    const orders = yield* findLaterOrders(new Matching(this.key), batchId, statesWithLaterOrders, page)
+    const states = statesWithLaterOrders.filter((state) => values.states?.includes(state) !== false)
+    const orders = yield* findLaterOrders(new Matching(this.key), batchId, states, { after, last })
     if (orders.size === 0) return rows
     for (const row of rows) row.matches = orders.get(row.row)?.match ?? row.matches
     return rows
