@@ -10,7 +10,8 @@ function requireNode() {
   if (major > 24 || (major === 24 && minor >= 15)) return
   process.stderr.write(
     `refcheck needs Node 24.15 or newer; this is ${process.versions.node}.\n` +
-      `Inside the checkout run it as "npx refcheck", which brings its own Node, or install a newer one.\n`,
+      `Inside the checkout run it as "npx refcheck", which brings its own Node,\n` +
+      `or install a newer one.\n`,
   )
   process.exit(1)
 }

@@ -163,6 +163,6 @@ test('bin/run.js on an old Node.js prints the required version and a hint', () =
   )
   expect(status).toBe(1)
   expect(stderr).toBe(
-    'refcheck needs Node 24.15 or newer; this is 20.20.2.\nInside the checkout run it as "npx refcheck", which brings its own Node, or install a newer one.\n',
+    'refcheck needs Node 24.15 or newer; this is 20.20.2.\nInside the checkout run it as "npx refcheck", which brings its own Node,\nor install a newer one.\n',
   )
 })

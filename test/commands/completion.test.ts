@@ -106,7 +106,7 @@ test('completion offers ids from the store and the cache, calls no service and c
   `)
   expect(await type(complete('request get'))).toMatchInlineSnapshot(`
     $ refcheck complete --current= -- request get
-    REQUEST_1	Priya Example (priya@example.com) RECEIVED
+    REQUEST_1	Priya Example, RECEIVED, priya@example.com
     exit 0
   `)
   expect(await type(complete('request get', 'zzz'))).toMatchInlineSnapshot(`

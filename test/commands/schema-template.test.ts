@@ -38,17 +38,17 @@ test('schema template writes a workbook with an example on another sheet, and pr
     'Shah',
     'priya.shah@example.com',
     '+61400000000',
-    'Position title of Priya',
+    'Position title (example)',
     'first; second',
     '1990-04-30',
-    'Licence number of Priya',
+    'Licence number (example)',
     'yes',
     'first; second',
-    'Residential address, street of Priya',
-    'Residential address, suburb of Priya',
-    'Residential address, state of Priya',
-    'Residential address, postcode of Priya',
-    'Residential address, country of Priya',
+    'Residential address, street (example)',
+    'Residential address, suburb (example)',
+    'Residential address, state (example)',
+    'Residential address, postcode (example)',
+    'Residential address, country (example)',
     '3',
     '12.5',
   ])
@@ -65,7 +65,7 @@ test('schema template writes a body whose placeholders are refused, and which is
       "fields": 4,
       "required": 4
     }
-    2> Fill in each "" and null, remove what is optional, then: refcheck request create --file body.json
+    2> Fill in each "", "YYYY-MM-DD" and null, remove what is optional, then: refcheck request create --file body.json
     exit 0
   `)
   expect(cat('body.json')).toMatchInlineSnapshot(`

@@ -80,8 +80,8 @@ test('bash lists ids with names, and inserts ids alone', async () => {
   const screen = await openShell(here, 'bash')
   const other = here.sandbox.requests()[1]?.request_id ?? ''
   screen.press('refcheck request get \t\t')
-  await screen.until(`${here.request}  (Priya Example (priya@example.com) REC`)
-  await screen.until(`${other}  (Mei Ito (mei@example.com) RECEIVED)`)
+  await screen.until(`${here.request}  (Priya Example, RECEIVED, priya@example…)`)
+  await screen.until(`${other}  (Mei Ito, RECEIVED, mei@example.com)`)
   screen.press(`${here.request.slice(0, 4)}\t`)
   await screen.until(`> refcheck request get ${here.request}`)
   screen.press(`${keys.ctrlU}bind 'set show-all-if-ambiguous on'\rrefcheck schema show 1\t`)

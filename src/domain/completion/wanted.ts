@@ -75,7 +75,7 @@ const sourceByName: Readonly<Record<string, ValueSource>> = {
 }
 /** Values of flags that take a list, or that allow more values than `options` contains. */
 const valuesOfFlags: Readonly<Record<string, readonly string[]>> = {
-  'request list --status': [...requestStatuses, 'unknown'],
+  'request list --status': [...requestStatuses, 'unknown', 'dropped'],
   'webhook send --status': requestStatuses,
   'sandbox logs --status': requestStatuses,
   'batch rows --state': submissionStates,

@@ -16,7 +16,7 @@ export function readAnswers(input: DraftBody, schema: PackageSchema, fields: rea
   if (problems !== undefined) {
     throw problemsError(
       problems,
-      'Nothing was sent. Correct what is wrong, or leave it out to be asked.',
+      `Nothing was sent. Show the fields with: refcheck schema show ${schema.id}\nLeave a value out to be asked for it.`,
       'flags',
     )
   }

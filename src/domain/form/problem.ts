@@ -52,7 +52,8 @@ export function problemText(details: Problem, naming: FieldNaming = 'json'): str
   const fieldName = problemFieldName(details, naming)
   const suggestionText = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
   if (value === undefined && naming === 'flags') return `${fieldName} ${flagProblem}${suggestionText}`
-  const valueText = value === undefined ? '' : ` "${value}"`
+  // "is null" says the value already.
+  const valueText = value === undefined || problem.startsWith(`is ${value},`) ? '' : ` "${value}"`
   return `${fieldName}:${valueText} ${problem}${suggestionText}`
 }
 

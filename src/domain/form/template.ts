@@ -99,7 +99,7 @@ function exampleOf({ code, column, label, type, description }: FormField): Templ
     case 'object':
       return '{"name": "value"}'
     default:
-      return dateRule(description) === undefined ? `${label} of Priya` : '1990-04-30'
+      return dateRule(description) === undefined ? `${label} (example)` : '1990-04-30'
   }
 }
 

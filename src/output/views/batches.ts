@@ -210,7 +210,8 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
         short: (row) => row.batch_id.slice(0, 8),
         avoidsWrapping: true,
       },
-      { name: 'name' },
+      // The folders of a path would break every line; `batch status` shows the whole path.
+      { name: 'name', show: ({ name }) => name.split(/[/\\]/).at(-1) ?? name },
       { name: 'package_id', extra: true },
       { name: 'added_at', show: addedAt },
       { name: 'progress', value: (row) => `${row.accepted} of ${row.total}`, extra: true },

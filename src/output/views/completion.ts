@@ -75,7 +75,8 @@ _refcheck() {
         COMPREPLY+=("$value")
         room=$((${'$'}{COLUMNS:-80} - ${'$'}{#value} - 5))
         ((room < 20)) && room=20
-        shown+=("$value${'$'}{about:+  (${'$'}{about:0:room})}")
+        ((${'$'}{#about} > room)) && about=${'$'}{about:0:room-1}…
+        shown+=("$value${'$'}{about:+  ($about)}")
         ;;
     esac
   done < <(refcheck complete "--current=$cur" -- "${'$'}{words[@]}" 2>/dev/null)

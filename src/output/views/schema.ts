@@ -63,7 +63,7 @@ export function templateView(template: {
 /** Returns the next step with a template. `file` is the path as the user typed it. */
 export function templateNextText(format: string, file: string, packageId: number): string {
   return format === 'json'
-    ? `Fill in each "" and null, remove what is optional, then: refcheck request create --file ${shellWord(file)}`
+    ? `Fill in each "", "YYYY-MM-DD" and null, remove what is optional, then: refcheck request create --file ${shellWord(file)}`
     : `Fill in a row per person, then: ${fileCommand('validate', { file, columns: { packageId } })}`
 }
 

@@ -1,5 +1,6 @@
 import type { Completion, ValueSource } from '../../domain/completion/wanted.ts'
 import { personOf } from '../../domain/submission/duplicate.ts'
+import { personName } from '../../domain/wording/text.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import type { Profile } from '../../domain/session/session.ts'
 import type { Store } from '../../store/ledger/store.ts'
@@ -77,10 +78,12 @@ async function completeBatches({ store }: ValueSources): Promise<Completion[]> {
 async function completeRequests({ store }: ValueSources): Promise<Completion[]> {
   const orders = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
   return orders.toReversed().flatMap((row) => {
-    const { requestId, requestStatus = '' } = row
-    return requestId === undefined
-      ? []
-      : [{ value: requestId, description: `${personOf(row)} ${requestStatus}`.trim() }]
+    const { requestId, requestStatus, recipient } = row
+    if (requestId === undefined) return []
+    // A shell cuts long descriptions, so the e-mail comes last.
+    const person = recipient === undefined ? [personOf(row)] : [personName(recipient)]
+    const parts = [...person, requestStatus, recipient?.email].filter((part) => part !== undefined)
+    return [{ value: requestId, description: parts.join(', ') }]
   })
 }
 

@@ -465,14 +465,20 @@ function askLines<Piece>(
   lines: LineQuestions<Piece>,
 ): Promise<FieldValue | undefined> {
   const { label, required } = question
+  let isLineRemoved = false
   return askInTurn(prompter, question, (index) => {
+    // The line that follows an emptied one has its number now.
+    const removedHelp = isLineRemoved
+      ? `The emptied ${lines.noun} was removed; this is the one after it. `
+      : ''
+    isLineRemoved = false
     const currentPiece = pieces[index]
     const initial = currentPiece === undefined ? undefined : lines.toText(currentPiece)
     const others = pieces.filter((_, otherIndex) => otherIndex !== index)
     return {
       message: `${label}, ${lines.noun} ${index + 1}${index === 0 ? ` (${required ? 'required' : 'optional'})` : ''}`,
       initial,
-      help: lines.help,
+      help: removedHelp + lines.help,
       check(typed) {
         if (typed === '') return lines.isNeeded && others.length === 0 ? 'is empty, but required' : undefined
         const reading = lines.read(typed, others)
@@ -483,6 +489,7 @@ function askLines<Piece>(
         const reading = text === '' ? { pieces: [] } : lines.read(text, others)
         const newPieces = 'pieces' in reading ? reading.pieces : []
         pieces.splice(index, 1, ...newPieces)
+        isLineRemoved = initial !== undefined && newPieces.length === 0
         // An emptied line is removed, and the line that follows it is asked for next.
         return newPieces.length > 0 || index < pieces.length ? index + newPieces.length : undefined
       },

@@ -163,8 +163,8 @@ test('values of a wrong type, and null, are refused with both types', () => {
       "additional_information[1].fields.points: "1" is a string, but a number is expected",
       "additional_information[1].fields.commercial: "no" is a string, but a boolean is expected",
       "additional_information[1].fields.issuer: "[]" is an array, but an object is expected",
-      "additional_information[1].fields.commercial: "null" is null, but a boolean is expected",
-      "additional_information[1].fields.issuer: "null" is null, but an object is expected; leave it out instead",
+      "additional_information[1].fields.commercial: is null, but a boolean is expected",
+      "additional_information[1].fields.issuer: is null, but an object is expected; leave it out instead",
     ]
   `)
 })
