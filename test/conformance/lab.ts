@@ -118,3 +118,12 @@ export function listOuterImports(folder: 'second/' | 'third/'): string[] {
   )
   return [...new Set(imports)].filter((from) => from.startsWith('..'))
 }
+
+/**
+ * Returns the condition of the cases that run to detect a defect. `answers.retry-after` judges refused calls, which
+ * `throttle.minute` makes.
+ */
+export const selectCases =
+  ({ caughtBy, alsoRuns }: { caughtBy: string; alsoRuns?: string | undefined }) =>
+  ({ id }: { id: string }): boolean =>
+    id === caughtBy || id === (caughtBy === 'answers.retry-after' ? 'throttle.minute' : alsoRuns)

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import { sampleOf } from '../harness/share.ts'
-import { listBrokenCases } from './lab.ts'
+import { isQuotaCase, listBrokenCases, selectCases } from './lab.ts'
 import { createSecondLab, smallWindows } from './second-lab.ts'
 import { secondDefects } from './second/every.ts'
 
@@ -14,14 +14,10 @@ test('there are more than a hundred defects, each with its own name', () => {
   expect(names.length).toBeGreaterThan(100)
 })
 
-test.each(sampleOf(secondDefects, 30))(
-  '$name: $caughtBy',
-  async ({ caughtBy, alsoRuns, behaviour, needsSmallQuota }) => {
-    const { run } = await createSecondLab({
-      behaviour,
-      ...(needsSmallQuota === true && { windows: smallWindows }),
-    })
-    const report = await run({ isSelected: ({ id }) => id === caughtBy || id === alsoRuns })
-    expect(listBrokenCases(report).map(({ id }) => id)).toContain(caughtBy)
-  },
-)
+test.each(sampleOf(secondDefects, 30))('$name: $caughtBy', async (defect) => {
+  const { caughtBy, behaviour } = defect
+  const windows = isQuotaCase({ id: caughtBy }) ? smallWindows : undefined
+  const { run } = await createSecondLab({ behaviour, windows })
+  const report = await run({ isSelected: selectCases(defect) })
+  expect(listBrokenCases(report).map(({ id }) => id)).toContain(caughtBy)
+})

@@ -18,8 +18,6 @@ export interface Defect {
   needsEndings?: boolean | undefined
   /** The id of another case that has to run so that the case `caughtBy` meets the defect. */
   alsoRuns?: string | undefined
-  /** Whether the sandbox has a small quota, and the run knows its windows. */
-  needsSmallQuota?: boolean | undefined
 }
 
 /** A JSON answer in the envelope of the API. A defect changes its properties. */

@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
-import { createAnswer, type Defect, onJson, onRequest, pathOf } from './defect.ts'
+import { createAnswer, createReplyDefect, type Defect, onRequest, pathOf } from './defect.ts'
 
 /** Makes the sandbox count each call that `shouldCount` selects once more, by an additional GET /v1/users. */
 function countTwice(sandbox: Sandbox, shouldCount: (request: Request) => boolean): Handler {
@@ -53,30 +53,23 @@ const createRetryAfterDefect = (
   name: string,
   caughtBy: string,
   change: (seconds: number) => number | undefined,
-): Defect => ({
-  name,
-  caughtBy,
-  needsSmallQuota: true,
-  createHandler: (sandbox) =>
-    onJson(sandbox, ({ status, headers }) => {
-      if (status !== 429) return
-      const seconds = change(Number(headers.get('Retry-After')))
-      if (seconds === undefined) headers.delete('Retry-After')
-      else headers.set('Retry-After', String(seconds))
-    }),
-})
+): Defect =>
+  createReplyDefect(name, caughtBy, ({ status, headers }) => {
+    if (status !== 429) return
+    const seconds = change(Number(headers.get('Retry-After')))
+    if (seconds === undefined) headers.delete('Retry-After')
+    else headers.set('Retry-After', String(seconds))
+  })
 
 export const throttleDefects: Defect[] = [
   {
     name: 'one call more than the quota of a minute is allowed',
     caughtBy: 'throttle.minute',
-    needsSmallQuota: true,
     createHandler: allowOneMore,
   },
   {
     name: 'every second call is counted twice',
     caughtBy: 'throttle.minute',
-    needsSmallQuota: true,
     createHandler: (sandbox) => {
       let calls = 0
       return countTwice(sandbox, (request) => {
@@ -88,13 +81,11 @@ export const throttleDefects: Defect[] = [
   {
     name: 'pings count against the quota',
     caughtBy: 'throttle.ping-exempt',
-    needsSmallQuota: true,
     createHandler: (sandbox) => countTwice(sandbox, (request) => pathOf(request) === '/v1/ping'),
   },
   {
     name: 'pings are throttled',
     caughtBy: 'throttle.ping-exempt',
-    needsSmallQuota: true,
     createHandler: (sandbox) => {
       let lastStatus = 200
       return async (request, connection) => {
@@ -108,19 +99,16 @@ export const throttleDefects: Defect[] = [
   {
     name: 'downloads by a token count against the quota',
     caughtBy: 'throttle.token-exempt',
-    needsSmallQuota: true,
     createHandler: (sandbox) => countTwice(sandbox, (request) => new URL(request.url).searchParams.has('t')),
   },
   {
     name: 'a sliding window instead of a fixed window',
     caughtBy: 'throttle.fixed-window',
-    needsSmallQuota: true,
     createHandler: (sandbox) => limitBySlidingWindow(sandbox, 6, 60),
   },
   {
     name: 'one quota for all keys',
     caughtBy: 'throttle.per-key',
-    needsSmallQuota: true,
     createHandler: (sandbox) =>
       onRequest(sandbox, (_url, headers) => {
         if (headers.get('X-Service-API-Key') !== sandbox.otherOrganisation.apiKey) return
@@ -128,15 +116,9 @@ export const throttleDefects: Defect[] = [
         headers.set('X-Service-User-Email', sandbox.credentials.userEmail)
       }),
   },
-  {
-    name: 'creates are not throttled',
-    caughtBy: 'throttle.every-endpoint',
-    needsSmallQuota: true,
-    createHandler: (sandbox) =>
-      onJson(sandbox, (reply, request) => {
-        if (reply.status === 429 && request.method === 'POST') reply.status = 400
-      }),
-  },
+  createReplyDefect('creates are not throttled', 'throttle.every-endpoint', (reply, request) => {
+    if (reply.status === 429 && request.method === 'POST') reply.status = 400
+  }),
   createRetryAfterDefect(
     'a Retry-After of at most 60 when the quota of the hour is used up',
     'throttle.hour',
@@ -149,14 +131,10 @@ export const throttleDefects: Defect[] = [
     (seconds) => Math.max(1, seconds - 1),
   ),
   createRetryAfterDefect('no Retry-After', 'throttle.minute-retry-after', () => undefined),
-  {
-    ...createRetryAfterDefect('no Retry-After on any 429', 'answers.retry-after', () => undefined),
-    alsoRuns: 'throttle.minute',
-  },
+  createRetryAfterDefect('no Retry-After on any 429', 'answers.retry-after', () => undefined),
   {
     name: 'no quota for an hour',
     caughtBy: 'throttle.hour',
-    needsSmallQuota: true,
     createHandler: (sandbox) => {
       const isUsersCall = (request: Request): boolean => pathOf(request) === '/v1/users'
       return async (request, connection) => {

@@ -7,14 +7,6 @@ type Event = Record<string, unknown>
 const eventDefect = (name: string, caughtBy: string, change: Behaviour['changeEvent']): Defect =>
   behaviourDefect(name, caughtBy, { changeEvent: change })
 const dropStatus = (status: string) => (sent: Event) => (sent['status'] === status ? undefined : sent)
-const quotaDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
-  name,
-  caughtBy,
-  behaviour,
-  needsSmallQuota: true,
-  ...(caughtBy === 'answers.retry-after' && { alsoRuns: 'throttle.minute' }),
-})
-
 export const eventDefects: Defect[] = [
   ...['IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'CANCELLED', 'ERROR'].map((status) =>
     eventDefect(`no event for ${status}`, 'webhook.every-change', dropStatus(status)),
@@ -77,40 +69,40 @@ export const eventDefects: Defect[] = [
 ]
 
 export const quotaDefects: Defect[] = [
-  quotaDefect('one call more than the quota is allowed', 'throttle.minute', { extraCalls: 1 }),
-  quotaDefect('one call fewer than the quota is allowed', 'throttle.minute', { extraCalls: -1 }),
-  quotaDefect('a window that slides', 'throttle.fixed-window', { windowKind: 'sliding' }),
-  quotaDefect('a window for each user', 'throttle.all-users-together', {
+  behaviourDefect('one call more than the quota is allowed', 'throttle.minute', { extraCalls: 1 }),
+  behaviourDefect('one call fewer than the quota is allowed', 'throttle.minute', { extraCalls: -1 }),
+  behaviourDefect('a window that slides', 'throttle.fixed-window', { windowKind: 'sliding' }),
+  behaviourDefect('a window for each user', 'throttle.all-users-together', {
     scopeOf: ({ headers }) => headers['x-service-user-email'] ?? '',
   }),
-  quotaDefect('a window for each endpoint', 'throttle.all-endpoints-together', {
+  behaviourDefect('a window for each endpoint', 'throttle.all-endpoints-together', {
     scopeOf: ({ path }) => path.split('/').slice(0, 3).join('/'),
   }),
-  quotaDefect('one window for all keys', 'throttle.per-key', { scopeOf: () => '' }),
-  quotaDefect('pings count against the quota', 'throttle.ping-exempt', {
+  behaviourDefect('one window for all keys', 'throttle.per-key', { scopeOf: () => '' }),
+  behaviourDefect('pings count against the quota', 'throttle.ping-exempt', {
     isCounted: ({ path, query }) => !(path.startsWith('/v1/reports/') && query.has('t')),
   }),
-  quotaDefect('reads of packages do not count against the quota', 'throttle.every-endpoint', {
+  behaviourDefect('reads of packages do not count against the quota', 'throttle.every-endpoint', {
     isCounted: (call) => documentedBehaviour.isCounted(call) && !call.path.startsWith('/v1/packages'),
   }),
-  quotaDefect('orders do not count against the quota', 'throttle.every-endpoint', {
+  behaviourDefect('orders do not count against the quota', 'throttle.every-endpoint', {
     isCounted: (call) => documentedBehaviour.isCounted(call) && call.method !== 'POST',
   }),
-  quotaDefect('Retry-After rounded down', 'throttle.whole-seconds', {
+  behaviourDefect('Retry-After rounded down', 'throttle.whole-seconds', {
     retryAfter: (ms) => String(Math.max(1, Math.floor(ms / 1000))),
   }),
-  quotaDefect('Retry-After rounded to the nearest', 'throttle.whole-seconds', {
+  behaviourDefect('Retry-After rounded to the nearest', 'throttle.whole-seconds', {
     retryAfter: (ms) => String(Math.max(1, Math.round(ms / 1000))),
   }),
-  quotaDefect('Retry-After always 60', 'throttle.minute-retry-after', { retryAfter: () => '60' }),
-  quotaDefect('Retry-After in milliseconds', 'throttle.minute-retry-after', {
+  behaviourDefect('Retry-After always 60', 'throttle.minute-retry-after', { retryAfter: () => '60' }),
+  behaviourDefect('Retry-After in milliseconds', 'throttle.minute-retry-after', {
     retryAfter: (ms) => String(ms),
   }),
-  quotaDefect('Retry-After as a date', 'answers.retry-after', {
+  behaviourDefect('Retry-After as a date', 'answers.retry-after', {
     retryAfter: (ms) => new Date(1_777_777_777_000 + ms).toUTCString(),
   }),
-  quotaDefect('no Retry-After', 'answers.retry-after', { retryAfter: () => undefined }),
-  quotaDefect('503 for 429', 'throttle.minute', {
+  behaviourDefect('no Retry-After', 'answers.retry-after', { retryAfter: () => undefined }),
+  behaviourDefect('503 for 429', 'throttle.minute', {
     changeReply: (reply) => {
       if (reply.status === 429) reply.status = 503
     },

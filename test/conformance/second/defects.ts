@@ -9,8 +9,6 @@ export interface Defect {
   behaviour: Partial<Behaviour>
   /** The id of another case that has to run so that the case `caughtBy` meets the defect. */
   alsoRuns?: string
-  /** Whether the service runs with a small quota, whose size the conformance run knows. */
-  needsSmallQuota?: boolean
 }
 
 export const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
