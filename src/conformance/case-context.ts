@@ -31,6 +31,13 @@ export interface CallOptions {
   throttled?: 'return' | undefined
 }
 
+interface Call {
+  method: 'GET' | 'POST'
+  /** Path below the base URL, with the query. */
+  path: string
+  body?: Buffer
+}
+
 export interface ProbeOptions {
   http: HttpClient
   target: Target
@@ -70,15 +77,14 @@ export class Probe {
 
   /** Makes a GET call; `path` is below the base URL and includes the query. */
   get(path: string, options: CallOptions = {}): Promise<Answer> {
-    return this.#call('GET', this.#base + path, path, undefined, options)
+    return this.#call({ method: 'GET', path }, options)
   }
 
   /** Makes a call of POST /v1/requests. A string is sent unchanged, any other value as JSON. */
   post(body: unknown, options: CallOptions = {}): Promise<Answer> {
-    const path = '/v1/requests'
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
     const headers = options.headers ?? { 'Content-Type': 'application/json' }
-    return this.#call('POST', this.#base + path, path, bytes, { ...options, headers })
+    return this.#call({ method: 'POST', path: '/v1/requests', body: bytes }, { ...options, headers })
   }
 
   /**
@@ -103,37 +109,24 @@ export class Probe {
     return url.startsWith(`${this.#base}/`) ? url.slice(this.#base.length) : undefined
   }
 
-  async #call(
-    method: 'GET' | 'POST',
-    url: string,
-    path: string,
-    body: Buffer | undefined,
-    options: CallOptions,
-  ): Promise<Answer> {
-    const note = options.note === undefined ? '' : ` ${options.note}`
-    const label = `${method} ${this.#options.secrets.redact(path)}${note}`
+  async #call(call: Call, options: CallOptions): Promise<Answer> {
     for (let waits = 0; ; waits += 1) {
-      const answer = await this.#sendOnce(method, url, path, body, options, label)
+      const answer = await this.#send(call, options)
       if (answer.status !== 429 || options.throttled === 'return' || waits === maxWaits) return answer
       await this.#waitOut(answer)
     }
   }
 
-  async #sendOnce(
-    method: 'GET' | 'POST',
-    url: string,
-    path: string,
-    body: Buffer | undefined,
-    options: CallOptions,
-    label: string,
-  ): Promise<Answer> {
-    const { http, signal, target, secrets } = this.#options
-    const headers = { ...createIdentityHeaders(options.identity ?? target), ...options.headers }
+  async #send({ method, path, body }: Call, { identity, note, ...options }: CallOptions): Promise<Answer> {
+    const { http, signal, target, secrets, deploymentClock } = this.#options
+    const url = this.#base + path
+    const headers = { ...createIdentityHeaders(identity ?? target), ...options.headers }
     const response =
       body === undefined
         ? await http.send({ method, url, headers, signal })
         : await http.sendOnce({ method, url, headers, body, signal })
-    this.callTimes.push(this.#options.deploymentClock.now())
+    this.callTimes.push(deploymentClock.now())
+    const label = `${method} ${secrets.redact(path)}${note === undefined ? '' : ` ${note}`}`
     const answer = new Answer(label, response, path.startsWith('/v1/'), secrets)
     this.answers.push(answer)
     return answer

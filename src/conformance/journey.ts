@@ -1,6 +1,6 @@
 import { type Answer, type Fields, toItems, readValue } from './answer.ts'
 import { NotAcceptedError, requireTestable } from './case.ts'
-import { type AcceptedOrder, recipient, orderRichestPackage, createUsualRecipient } from './order.ts'
+import { type AcceptedOrder, orderRichestPackage } from './order.ts'
 import type { CaseContext } from './case-context.ts'
 
 /** A read of a request that is followed. */
@@ -24,10 +24,6 @@ export interface Journey {
   hasEnded: boolean
 }
 
-/** The intended end of a request. All but `usual` need a recipient that causes it. */
-export type Ending = 'usual' | 'cancelled' | 'error' | 'mixed'
-const endings: readonly Ending[] = ['usual', 'cancelled', 'error', 'mixed']
-
 export const terminalStatuses = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 const minuteMs = 60_000
 /**
@@ -43,40 +39,35 @@ const hourReadCount = 24 * 30
 const pollMs = { first: 200, max: 2000, growth: 1.25 }
 
 /**
- * Returns the journeys of the requests that can be followed, the usual one first. All requests are ordered at
- * once and then read in turn.
+ * Returns the journeys of the requests that can be followed, the usual one first. The others have recipients that cause
+ * another end. All requests are ordered at once and then read in turn.
  */
-export async function followAll(context: CaseContext): Promise<Journey[]> {
-  return [...(await startAndFollow(context)).values()]
-}
-
-/**
- * Returns the journey of the usual request, with the usual end. Throws a NotTestableError if it could not be
- * followed.
- */
-export async function requireFollowedRequest(context: CaseContext): Promise<Journey> {
-  const journey = (await startAndFollow(context)).get('usual')
-  requireTestable(journey !== undefined, 'no request could be followed')
-  return journey
-}
-
-function startAndFollow(context: CaseContext): Promise<Map<Ending, Journey>> {
+export function followAll(context: CaseContext): Promise<[usual: Journey, ...others: Journey[]]> {
   return context.once('journeys', async () => {
-    const journeys = new Map<Ending, Journey>()
-    for (const ending of endings) {
-      const email = context.target.recipients?.[ending]
-      if (ending !== 'usual' && email === undefined) continue
-      const orderRecipient =
-        ending === 'usual' ? createUsualRecipient(context) : { ...recipient, email: email ?? '' }
-      const order = await orderRichestPackage(context, orderRecipient).catch((error: unknown) => {
-        if (ending === 'usual' || !(error instanceof NotAcceptedError)) throw error
+    const createJourney = (order: AcceptedOrder): Journey => ({
+      order,
+      reads: [],
+      earlyReports: [],
+      failedReads: [],
+      hasEnded: false,
+    })
+    const journeys: [Journey, ...Journey[]] = [createJourney(await orderRichestPackage(context))]
+    const { cancelled, error, mixed } = context.target.recipients ?? {}
+    for (const email of [cancelled, error, mixed]) {
+      if (email === undefined) continue
+      const order = await orderRichestPackage(context, email).catch((refusal: unknown) => {
+        if (!(refusal instanceof NotAcceptedError)) throw refusal
       })
-      if (order === undefined) continue
-      journeys.set(ending, { order, reads: [], earlyReports: [], failedReads: [], hasEnded: false })
+      if (order !== undefined) journeys.push(createJourney(order))
     }
-    await follow(context, [...journeys.values()])
+    await follow(context, journeys)
     return journeys
   })
+}
+
+/** Returns the journey of the request with the usual end. */
+export async function requireFollowedRequest(context: CaseContext): Promise<Journey> {
+  return (await followAll(context))[0]
 }
 
 /** Hints how to cause a status that the usual request may not have, by status. */

@@ -102,7 +102,7 @@ export interface Body {
   additional_information?: Information[]
 }
 
-export interface Recipient {
+interface Recipient {
   first_name: string
   last_name: string
   email: string
@@ -133,10 +133,8 @@ export const recipient: Recipient = {
   phone: '+61491570006',
 }
 
-/** Returns the recipient of requests with the usual end. */
-export function createUsualRecipient({ target }: CaseContext): Recipient {
-  return { ...recipient, email: target.recipients?.usual ?? recipient.email }
-}
+/** Returns the e-mail of the recipient whose requests have the usual end. */
+const usualEmail = ({ target }: CaseContext): string => target.recipients?.usual ?? recipient.email
 
 /** Maximum number of packages that are tried before the suite reports that no order is accepted. */
 const maxTries = 4
@@ -144,29 +142,29 @@ const maxTries = 4
 /** Returns an accepted order of the package with the fewest requirements. The order is made once per run. */
 export function orderSimplestPackage(context: CaseContext): Promise<AcceptedOrder> {
   return context.once('plain order', async () =>
-    orderFirstAccepted(context, await sortPackagesByWeight(context), createUsualRecipient(context)),
+    orderFirstAccepted(context, await sortPackagesByWeight(context), usualEmail(context)),
   )
 }
 
-/** Makes a new order of the package with the most checks and fields for this recipient. */
+/** Makes a new order of the package with the most checks and fields. */
 export async function orderRichestPackage(
   context: CaseContext,
-  orderRecipient: Recipient,
+  email = usualEmail(context),
 ): Promise<AcceptedOrder> {
-  return orderFirstAccepted(context, (await sortPackagesByWeight(context)).reverse(), orderRecipient)
+  return orderFirstAccepted(context, (await sortPackagesByWeight(context)).reverse(), email)
 }
 
 /** Returns the body for a package with only the fields that its schema requires. */
 export async function buildBody(
   context: CaseContext,
   pack: ListedPackage,
-  orderRecipient: Recipient,
+  email = recipient.email,
 ): Promise<Body> {
   const information = (await readInformation(context, pack.id)).flatMap(({ code, fields: definitions }) => {
     const fields = createSampleFields(definitions)
     return typeof code === 'string' && Object.keys(fields).length > 0 ? [{ code, fields }] : []
   })
-  const body = { package_id: pack.id, recipient: orderRecipient }
+  const body = { package_id: pack.id, recipient: { ...recipient, email } }
   return information.length === 0 ? body : { ...body, additional_information: information }
 }
 
@@ -214,11 +212,11 @@ async function weighPackage(context: CaseContext, { id, hasSurvey, checks }: Lis
 async function orderFirstAccepted(
   context: CaseContext,
   candidates: ListedPackage[],
-  orderRecipient: Recipient,
+  email: string,
 ): Promise<AcceptedOrder> {
   let lastAnswer: Answer | undefined
   for (const pack of candidates.slice(0, maxTries)) {
-    const body = await buildBody(context, pack, orderRecipient)
+    const body = await buildBody(context, pack, email)
     const answer = await sendOrder(context, body)
     const requestId = findAcceptedId(answer)
     if (requestId !== undefined) return { pack, body, answer, requestId }

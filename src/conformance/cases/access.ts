@@ -8,7 +8,6 @@ import {
   parsePackages,
   readPackages,
   orderSimplestPackage,
-  recipient,
   requireSecondUser,
   sendOrder,
   emptyOrder,
@@ -123,7 +122,7 @@ async function orderAs(
   const visiblePackages = parsePackages(await context.probe.get('/v1/packages', { identity, note }))
   const pack = visiblePackages.find(({ status }) => status === 'ACTIVE')
   requireTestable(pack !== undefined, `${note} no ACTIVE package is seen`)
-  return [{ order: await buildBody(context, pack, recipient), identity, note, expect }]
+  return [{ order: await buildBody(context, pack), identity, note, expect }]
 }
 
 export const accessCases: readonly Case[] = [
@@ -261,7 +260,7 @@ export const accessCases: readonly Case[] = [
         const readOwn = { get: `/v1/requests/${requestId}`, expect: expectRequester(userEmail) }
         if (secondEmail === undefined) return [readOwn]
         const identity = requireSecondUser(context)
-        const body = await buildBody(context, pack, recipient)
+        const body = await buildBody(context, pack)
         const id = findAcceptedId(await sendOrder(context, body, { identity, note: 'as the second user' }))
         return [
           readOwn,

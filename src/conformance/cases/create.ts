@@ -153,7 +153,7 @@ export const createCases: readonly Case[] = [
       'status | string | ACTIVE, INACTIVE or DISABLED. Only ACTIVE packages can be used to create requests.',
       async (context) => {
         const [pack] = await requirePackages(context, 'INACTIVE')
-        const order = await buildBody(context, pack, recipient)
+        const order = await buildBody(context, pack)
         // If the schema of the package cannot be read, the body may also lack required fields.
         const isSchemaReadable = (await readSchema(context, pack.id)).status === 200
         const expect = isSchemaReadable ? expectRefusal('package_id') : 400
@@ -166,7 +166,7 @@ export const createCases: readonly Case[] = [
       packageMissingRule,
       async (context) => {
         const [pack] = await requirePackages(context, 'DISABLED')
-        const order = await buildBody(context, pack, recipient)
+        const order = await buildBody(context, pack)
         return [{ order, note: 'for a DISABLED package', expect: 404 }]
       },
     ],

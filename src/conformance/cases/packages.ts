@@ -7,7 +7,6 @@ import {
   type ListedPackage,
   listPackages,
   readPackages,
-  recipient,
   readSchema,
   requirePackages,
   requireSecondUser,
@@ -159,7 +158,7 @@ export const packageCases: readonly Case[] = [
           hidden.status === 'ACTIVE',
           'both users see the same ACTIVE packages: --second-user takes one with fewer',
         )
-        return [{ order: await buildBody(context, hidden, recipient), ...options, expect: 404 }]
+        return [{ order: await buildBody(context, hidden), ...options, expect: 404 }]
       },
     ],
   }),

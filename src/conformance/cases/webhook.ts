@@ -14,7 +14,7 @@ import {
 import type { Delivery, Reply } from '../receiver.ts'
 import { expectSame, type Findings, casesThatControl, testEach } from '../table.ts'
 import { readChecks, type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
-import { orderRichestPackage, createUsualRecipient } from '../order.ts'
+import { orderRichestPackage } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
 
@@ -225,7 +225,7 @@ async function orderAndReply(
 ): Promise<FirstReplies> {
   const receiver = requireReceiver(context)
   await requireFollowedRequest(context)
-  const { requestId } = await orderRichestPackage(context, createUsualRecipient(context))
+  const { requestId } = await orderRichestPackage(context)
   const updates = new Set<string>()
   let isHolding = false
   receiver.replyTo = (delivery) => {
