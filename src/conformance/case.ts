@@ -51,6 +51,17 @@ export function requireTestable(isTestable: boolean, reason: string): asserts is
   if (!isTestable) throw new NotTestableError(reason)
 }
 
+/** Returns the value. Throws a NotTestableError with this reason if there is none. */
+export function requireValue<T>(value: T | undefined, reason: string): T {
+  requireTestable(value !== undefined, reason)
+  return value
+}
+
+/** Returns the items. Throws a NotTestableError with this reason if there is none. */
+export function requireItems<T>([first, ...others]: readonly T[], reason: string): [T, ...T[]] {
+  return [requireValue(first, reason), ...others]
+}
+
 export type Verdict = 'holds' | 'broken' | 'not_judged'
 
 export interface CaseResult {

@@ -1,18 +1,13 @@
 import { readValue } from './answer.ts'
-import { requireTestable } from './case.ts'
+import { requireTestable, requireValue } from './case.ts'
 import { type Journey, followAll, terminalStatuses } from './journey.ts'
 import type { Delivery, Receiver } from './receiver.ts'
 import type { CaseContext } from './case-context.ts'
 
 /** Functions for cases about the events that arrived at the receiver. */
 
-export function requireReceiver({ receiver }: CaseContext): Receiver {
-  requireTestable(
-    receiver !== undefined,
-    'events are not received: add --webhook-port PORT, or --control on a sandbox',
-  )
-  return receiver
-}
+export const requireReceiver = ({ receiver }: CaseContext): Receiver =>
+  requireValue(receiver, 'events are not received: add --webhook-port PORT, or --control on a sandbox')
 
 export const isAbout = (delivery: Delivery, requestId: string): boolean =>
   String(readValue(delivery.json, 'request_id')).toLowerCase() === requestId.toLowerCase()

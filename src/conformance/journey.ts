@@ -1,5 +1,5 @@
 import { type Answer, type Fields, toItems, readValue } from './answer.ts'
-import { NotAcceptedError, requireTestable } from './case.ts'
+import { NotAcceptedError, requireItems, requireTestable } from './case.ts'
 import { type AcceptedOrder, orderRichestPackage } from './order.ts'
 import type { CaseContext } from './case-context.ts'
 
@@ -82,8 +82,7 @@ export async function findReads(context: CaseContext, status: string): Promise<R
   const allReads = (await followAll(context)).flatMap(({ reads }) => reads)
   const matchingReads = allReads.filter((each) => each.status === status)
   const hint = hintsByStatus[status] ?? 'follow it for longer with --watch'
-  requireTestable(matchingReads.length > 0, `no request was seen ${status}: ${hint}`)
-  return matchingReads
+  return requireItems(matchingReads, `no request was seen ${status}: ${hint}`)
 }
 
 export const readChecks = (data: unknown): Fields[] => toItems(readValue(data, 'checks'))

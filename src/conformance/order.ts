@@ -1,5 +1,5 @@
 import { type Answer, type Fields, fieldsOf, toItems, readValue } from './answer.ts'
-import { NotAcceptedError, requireTestable } from './case.ts'
+import { NotAcceptedError, requireItems, requireTestable, requireValue } from './case.ts'
 import type { Identity } from './target.ts'
 import type { CaseContext } from './case-context.ts'
 
@@ -57,9 +57,8 @@ export async function requirePackages(
   context: CaseContext,
   status: string,
 ): Promise<[ListedPackage, ...ListedPackage[]]> {
-  const [first, ...others] = (await readPackages(context)).filter((each) => each.status === status)
-  requireTestable(first !== undefined, `this user sees no ${status} package here`)
-  return [first, ...others]
+  const packages = (await readPackages(context)).filter((each) => each.status === status)
+  return requireItems(packages, `this user sees no ${status} package here`)
 }
 
 /** Returns an id that no package of the list has. */
@@ -73,19 +72,17 @@ export async function findUnusedPackageId(context: CaseContext): Promise<number>
  * attributed to an uninvolved person.
  */
 export function requireSecondUser(context: CaseContext): Identity {
-  const { apiKey, secondEmail: userEmail } = context.target
-  requireTestable(userEmail !== undefined, 'a second user of the organisation is needed: --second-user EMAIL')
-  return { apiKey, userEmail }
+  const { apiKey, secondEmail } = context.target
+  const reason = 'a second user of the organisation is needed: --second-user EMAIL'
+  return { apiKey, userEmail: requireValue(secondEmail, reason) }
 }
 
 /** Returns a user of another organisation with the key of that organisation. */
-export function requireForeignUser({ target }: CaseContext): Identity {
-  requireTestable(
-    target.foreignUser !== undefined,
+export const requireForeignUser = ({ target }: CaseContext): Identity =>
+  requireValue(
+    target.foreignUser,
     'a key of another organisation is needed: --foreign-user EMAIL, and REFCHECK_FOREIGN_API_KEY',
   )
-  return target.foreignUser
-}
 
 /** An id that no request, check or package has. */
 export const unknownId = 'c0f0a11c-0000-4000-8000-000000000000'

@@ -1,6 +1,6 @@
 import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
 import { type Answer, fieldsOf, toItems, readValue } from '../answer.ts'
-import { type Case, requireTestable } from '../case.ts'
+import { type Case, requireTestable, requireValue } from '../case.ts'
 import {
   findAcceptedId,
   buildBody,
@@ -120,8 +120,8 @@ async function orderAs(
   expect: number[],
 ): Promise<Expectations> {
   const visiblePackages = parsePackages(await context.probe.get('/v1/packages', { identity, note }))
-  const pack = visiblePackages.find(({ status }) => status === 'ACTIVE')
-  requireTestable(pack !== undefined, `${note} no ACTIVE package is seen`)
+  const activePackage = visiblePackages.find(({ status }) => status === 'ACTIVE')
+  const pack = requireValue(activePackage, `${note} no ACTIVE package is seen`)
   return [{ order: await buildBody(context, pack), identity, note, expect }]
 }
 
@@ -283,11 +283,9 @@ export const roleCases = casesThatOrder('Authentication', {
   'roles.may-not-create': [
     'An action not permitted by the role gives 403.',
     (context) => {
-      const { noCreateEmail: userEmail, apiKey } = context.target
-      requireTestable(
-        userEmail !== undefined,
-        'a user whose role may not create requests is needed: --no-create-user EMAIL',
-      )
+      const { noCreateEmail, apiKey } = context.target
+      const reason = 'a user whose role may not create requests is needed: --no-create-user EMAIL'
+      const userEmail = requireValue(noCreateEmail, reason)
       return orderAs(context, { apiKey, userEmail }, 'as a user who may not create requests', [403])
     },
   ],

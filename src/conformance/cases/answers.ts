@@ -1,4 +1,4 @@
-import { advise, type Case, requireTestable } from '../case.ts'
+import { advise, type Case, requireItems } from '../case.ts'
 import { type Answer, isObject, readValue, formatValue } from '../answer.ts'
 import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
 import { type Run, casesThatRead, testEach } from '../table.ts'
@@ -130,8 +130,7 @@ export const answerCases: readonly Case[] = [
       '429 | Throttled; Retry-After header present.',
       async (context) => {
         const throttledAnswers = (await collectAnswers(context)).filter(({ status }) => status === 429)
-        requireTestable(throttledAnswers.length > 0, 'no call was throttled: add --use-up-quota')
-        return throttledAnswers
+        return requireItems(throttledAnswers, 'no call was throttled: add --use-up-quota')
           .map((answer) => ({ label: answer.label, actual: answer.header('retry-after') ?? 'none' }))
           .filter(({ actual }) => !/^[1-9]\d*$/.test(actual))
           .map(({ label, actual }) => `${label}: expected a Retry-After in seconds, got ${actual}`)

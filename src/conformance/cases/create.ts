@@ -1,4 +1,4 @@
-import { advise, type Case, NotAcceptedError, requireTestable } from '../case.ts'
+import { advise, type Case, NotAcceptedError, requireItems, requireTestable } from '../case.ts'
 import { type Answer, fieldsOf, readValue } from '../answer.ts'
 import {
   findAcceptedId,
@@ -292,9 +292,8 @@ interface BodyWithInformation {
 /** Returns the followed order, which was accepted. Throws a NotTestableError if it has no additional_information. */
 async function requireInformation(context: CaseContext): Promise<BodyWithInformation> {
   const { body } = (await requireFollowedRequest(context)).order
-  const [entry, ...otherEntries] = body.additional_information ?? []
-  requireTestable(entry !== undefined, 'the ordered package needs no additional information')
-  return { body, entries: [entry, ...otherEntries] }
+  const reason = 'the ordered package needs no additional information'
+  return { body, entries: requireItems(body.additional_information ?? [], reason) }
 }
 
 /** Returns a test whose calls vary an accepted order that has additional_information. */

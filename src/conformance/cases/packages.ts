@@ -1,4 +1,4 @@
-import { advise, type Case, requireTestable } from '../case.ts'
+import { advise, type Case, requireItems, requireTestable, requireValue } from '../case.ts'
 import { type Answer, type Fields, fieldsOf, toEntries, readValue, formatValue } from '../answer.ts'
 import {
   buildBody,
@@ -62,12 +62,11 @@ async function findHiddenPackage(context: CaseContext) {
   )
   const visibleIds = sortedIds(parsePackages(secondList))
   const hiddenPackages = (await readPackages(context)).filter(({ id }) => !visibleIds.includes(id))
-  const hiddenPackage = hiddenPackages.find(({ status }) => status === 'ACTIVE') ?? hiddenPackages[0]
-  requireTestable(
-    hiddenPackage !== undefined,
+  const hidden = requireValue(
+    hiddenPackages.find(({ status }) => status === 'ACTIVE') ?? hiddenPackages[0],
     'both users see the same packages: --second-user takes one with fewer',
   )
-  return { hidden: hiddenPackage, identity, note: 'as a user who does not see the package' }
+  return { hidden, identity, note: 'as a user who does not see the package' }
 }
 
 const statusFilterRule =
@@ -215,8 +214,7 @@ async function readSchemas(context: CaseContext): Promise<PackageSchema[]> {
     const { status, data } = await readSchema(context, pack.id)
     if (status === 200) schemas.push({ pack, data, information: informationIn(data) })
   }
-  requireTestable(schemas.length > 0, 'no schema could be read')
-  return schemas
+  return requireItems(schemas, 'no schema could be read')
 }
 
 const testEachSchema = testEach(readSchemas, ({ pack }) => `schema ${pack.id} `)

@@ -1,5 +1,5 @@
 import { type Fields, toItems } from '../answer.ts'
-import { type Case, requireTestable } from '../case.ts'
+import { type Case, requireItems, requireTestable, requireValue } from '../case.ts'
 import { requireForeignUser, unknownEmail, unknownId, unknownKey } from '../order.ts'
 import {
   type ExpectedCall,
@@ -50,9 +50,8 @@ interface RequestWithReports {
 async function readRequestWithReports(context: CaseContext): Promise<RequestWithReports> {
   const path = `/v1/requests/${(await requireCompletedRequest(context)).order.requestId}`
   const { data } = await context.probe.get(path)
-  const [firstReport, ...otherReports] = findReportUrls(data)
-  requireTestable(firstReport !== undefined, 'no report URL was seen')
-  return { path, checks: readChecks(data), reports: [firstReport, ...otherReports] }
+  const reports = requireItems(findReportUrls(data), 'no report URL was seen')
+  return { path, checks: readChecks(data), reports }
 }
 
 /**
@@ -86,8 +85,8 @@ function createTokenCall(
   note?: string,
   expect: ExpectedCall['expect'] = expectPdf,
 ): ExpectedCall {
-  const get = context.probe.relativePath(url)
-  requireTestable(get !== undefined, 'the report URLs lead to another host, which is not called')
+  const reason = 'the report URLs lead to another host, which is not called'
+  const get = requireValue(context.probe.relativePath(url), reason)
   return { get, identity: {}, note, expect }
 }
 
@@ -230,8 +229,8 @@ export const reportCases: readonly Case[] = [
     'reports.not-yet': [
       errorsRule,
       testWith(requireFollowedRequest)(({ earlyReports }) => {
-        requireTestable(earlyReports.length > 0, 'no check was seen that has an id and no report')
-        return earlyReports.flatMap((answer) => expectStatus(answer, 404))
+        const reports = requireItems(earlyReports, 'no check was seen that has an id and no report')
+        return reports.flatMap((answer) => expectStatus(answer, 404))
       }),
     ],
     'reports.kinds': [

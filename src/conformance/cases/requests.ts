@@ -1,4 +1,4 @@
-import { advise, type Case, requireTestable } from '../case.ts'
+import { advise, type Case, requireItems, requireTestable } from '../case.ts'
 import { type Fields, fieldsOf, toItems, readValue, formatValue } from '../answer.ts'
 import { unknownId } from '../order.ts'
 import { isAbout, statusOf } from '../events.ts'
@@ -296,8 +296,10 @@ export const terminalStatusCases: readonly Case[] = casesThatOrder('Request stat
   'statuses.terminal': [
     'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',
     async (context) => {
-      const endedJourneys = (await followAll(context)).filter((each) => each.hasEnded)
-      requireTestable(endedJourneys.length > 0, 'no request finished: follow it for longer with --watch')
+      const endedJourneys = requireItems(
+        (await followAll(context)).filter((each) => each.hasEnded),
+        'no request finished: follow it for longer with --watch',
+      )
       const findings: string[] = []
       for (let round = 0; round < 2; round += 1) {
         await context.deploymentClock.pause(context.deploymentClock.isManual ? manualWaitMs : realWaitMs)

@@ -1,5 +1,5 @@
 import type { Answer } from '../answer.ts'
-import { type Case, requireTestable } from '../case.ts'
+import { type Case, requireTestable, requireValue } from '../case.ts'
 import {
   requireForeignUser,
   readPackages,
@@ -214,8 +214,8 @@ async function testMinuteRetryAfter(quota: Quota): Promise<Findings> {
   const passedSeconds = Math.floor(minute.seconds / 3)
   await quota.pause(passedSeconds - (quota.isManual ? 0.35 : 0))
   const fill = await quota.fill(2)
-  requireTestable(fill.refusal !== undefined, 'the window is larger than stated')
-  return quota.expectExactWait(fill, minute.seconds - passedSeconds, fill.refusal.label)
+  const { label } = requireValue(fill.refusal, 'the window is larger than stated')
+  return quota.expectExactWait(fill, minute.seconds - passedSeconds, label)
 }
 
 /**
@@ -273,8 +273,8 @@ async function testTokenExempt(quota: Quota, context: CaseContext): Promise<Expe
   const { order } = await requireCompletedRequest(context)
   await quota.waitForWindowStart()
   const answer = await probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
-  const get = probe.relativePath(findReportUrls(answer.data)[0]?.url ?? '')
-  requireTestable(get !== undefined, 'no report URL of this deployment was seen')
+  const url = findReportUrls(answer.data)[0]?.url ?? ''
+  const get = requireValue(probe.relativePath(url), 'no report URL of this deployment was seen')
   const options = { identity: {}, throttled: 'return' } as const
   for (let round = 0; round < 2; round += 1) await probe.get(get, { ...options, note: 'by token' })
   const { accepted } = await quota.fill(quota.minute.calls)

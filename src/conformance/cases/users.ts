@@ -1,5 +1,5 @@
 import { type Fields, isObject, toEntries, toItems } from '../answer.ts'
-import { type Case, requireTestable } from '../case.ts'
+import { type Case, requireTestable, requireValue } from '../case.ts'
 import { listUsers } from '../order.ts'
 import {
   expectStatus,
@@ -118,11 +118,9 @@ export const userCases: readonly Case[] = [
     'users.inactive': [
       'Inactive users and inactive teams are excluded.',
       async (context) => {
-        const { apiKey, inactiveEmail: userEmail } = context.target
-        requireTestable(
-          userEmail !== undefined,
-          'a user who is no longer active is needed: --inactive-user EMAIL',
-        )
+        const { apiKey, inactiveEmail } = context.target
+        const reason = 'a user who is no longer active is needed: --inactive-user EMAIL'
+        const userEmail = requireValue(inactiveEmail, reason)
         const emails = (await requireUsers(context)).map((user) => emailOf(user).toLowerCase())
         const note = 'as a user who is no longer active'
         return [

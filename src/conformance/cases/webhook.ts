@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-import { advise, type Case, requireTestable } from '../case.ts'
+import { advise, type Case, requireTestable, requireValue } from '../case.ts'
 import { readValue, formatValue } from '../answer.ts'
 import {
   isAbout,
@@ -144,13 +144,12 @@ export const webhookCases: readonly Case[] = [
       'The signature is computed over the exact raw body bytes; receivers verify before parsing and compare in constant time.',
       (context) => {
         requireReceiver(context)
-        const { webhookSecret } = context.target
-        requireTestable(
-          webhookSecret !== undefined,
+        const secret = requireValue(
+          context.target.webhookSecret,
           'the webhook secret is not known: set REFCHECK_WEBHOOK_SECRET',
         )
         return testEachEvent(({ body, signature }) => {
-          const expected = createHmac('sha256', webhookSecret).update(body).digest('hex')
+          const expected = createHmac('sha256', secret).update(body).digest('hex')
           const isCorrect = signature?.toLowerCase() === expected
           return [!isCorrect && 'a signature is not the HMAC-SHA256 of the bytes that arrived']
         })(context)
@@ -387,9 +386,8 @@ export const webhookDeliveryCases: readonly Case[] = casesThatControl('Events', 
   'webhook.again-after-silence': [
     acknowledgementRule,
     async (context) => {
-      const retryMs = await measureRetryDelay(context)
-      requireTestable(
-        retryMs !== undefined,
+      const retryMs = requireValue(
+        await measureRetryDelay(context),
         'no failed delivery was seen to be retried: watch for longer with --watch',
       )
       const replied = await orderAndReply(context, ['hold'], { releaseMs: tooLateMs, maxUpdates: 1 })
