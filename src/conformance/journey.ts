@@ -7,6 +7,7 @@ import type { CaseContext } from './case-context.ts'
 export interface RequestRead {
   data: unknown
   status: string
+  checks: Fields[]
   /** Number of events of any request that had arrived before the read was made. */
   eventCountBefore: number
   /** Number of events that had arrived when the response to the read came. */
@@ -21,6 +22,8 @@ export interface Journey {
   earlyReports: Answer[]
   /** Responses to reads that failed. */
   failedReads: Answer[]
+  /** The checks whose reports were requested before they were available. */
+  requestedReports: Set<string>
   hasEnded: boolean
 }
 
@@ -49,6 +52,7 @@ export function followAll(context: CaseContext): Promise<[usual: Journey, ...oth
       reads: [],
       earlyReports: [],
       failedReads: [],
+      requestedReports: new Set(),
       hasEnded: false,
     })
     const journeys: [Journey, ...Journey[]] = [createJourney(await orderRichestPackage(context))]
@@ -97,12 +101,10 @@ export async function requireCompletedRequest(context: CaseContext): Promise<Jou
 
 async function follow(context: CaseContext, journeys: readonly Journey[]): Promise<void> {
   const { deploymentClock, probe } = context
-  const requestedReports = new Set<string>()
   const deadline = deploymentClock.now() + context.watchMs
   let waitMs = pollMs.first
   for (let reads = 0; ; reads += 1) {
-    for (const journey of journeys)
-      if (isInProgress(journey)) await readJourney(context, journey, requestedReports)
+    for (const journey of journeys.filter(isInProgress)) await readJourney(context, journey)
     // Waits for the quota are not part of the watched time.
     const isTimeOver = deploymentClock.isManual
       ? reads >= minuteReadCount + hourReadCount
@@ -117,11 +119,7 @@ async function follow(context: CaseContext, journeys: readonly Journey[]): Promi
 
 const isInProgress = ({ hasEnded, failedReads }: Journey): boolean => !hasEnded && failedReads.length === 0
 
-async function readJourney(
-  context: CaseContext,
-  journey: Journey,
-  requestedReports: Set<string>,
-): Promise<void> {
+async function readJourney(context: CaseContext, journey: Journey): Promise<void> {
   const eventCountBefore = context.receiver?.deliveries.length ?? 0
   const answer = await context.probe.get(`/v1/requests/${journey.order.requestId}`)
   const { status } = answer.fields
@@ -130,9 +128,11 @@ async function readJourney(
     return
   }
   const eventCountAfter = context.receiver?.deliveries.length ?? 0
-  journey.reads.push({ data: answer.data, status, eventCountBefore, eventCountAfter })
+  const { data } = answer
+  const read = { data, status, checks: readChecks(data), eventCountBefore, eventCountAfter }
+  journey.reads.push(read)
   journey.hasEnded = terminalStatuses.has(status)
-  await downloadEarly(context, answer.data, requestedReports, journey.earlyReports)
+  await downloadEarly(context, journey, read)
 }
 
 /**
@@ -141,11 +141,10 @@ async function readJourney(
  */
 async function downloadEarly(
   context: CaseContext,
-  data: unknown,
-  requestedReports: Set<string>,
-  earlyReports: Answer[],
+  { requestedReports, earlyReports }: Journey,
+  { data, checks }: RequestRead,
 ): Promise<void> {
-  for (const { id, type, status, report_pdf_url: url } of readChecks(data)) {
+  for (const { id, type, status, report_pdf_url: url } of checks) {
     const requestKey = `${String(id)} ${status === 'CANCELLED'}`
     const isWithoutReport = type === 'background' && url === null
     if (typeof id !== 'string' || !isWithoutReport || requestedReports.has(requestKey)) continue

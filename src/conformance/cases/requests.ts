@@ -14,7 +14,6 @@ import {
 } from '../table.ts'
 import {
   type Journey,
-  readChecks,
   requireCompletedRequest,
   requireFollowedRequest,
   followAll,
@@ -72,13 +71,13 @@ async function readAll(context: CaseContext): Promise<unknown[]> {
 }
 
 const readAllChecks = async (context: CaseContext): Promise<Fields[]> =>
-  (await readAll(context)).flatMap(readChecks)
+  (await followAll(context)).flatMap(({ reads }) => reads.flatMap(({ checks }) => checks))
 
 const testEachCheck = testEach(readAllChecks)
 
 /** Compares the checks of a completed request with the checks of its package. */
 function compareWithPackage({ order: { pack }, reads }: Journey): Findings {
-  const checks = readChecks(reads.at(-1)?.data)
+  const { checks = [] } = reads.at(-1) ?? {}
   const backgrounds = checks.filter(({ type }) => type === 'background')
   const sortedText = (values: unknown[]): string =>
     values
@@ -103,8 +102,7 @@ function testCheckIds({ reads }: Journey): Findings {
   const seenIds = new Set<unknown>()
   // A request that ends in ERROR creates no checks ("no checks were created"), even if it was IN_PROGRESS.
   const createsChecks = reads.at(-1)?.status !== 'ERROR'
-  return reads.flatMap(({ data, status }) => {
-    const checks = readChecks(data)
+  return reads.flatMap(({ checks, status }) => {
     const ids = checks.map(({ id }) => id).filter((id) => typeof id === 'string')
     for (const id of ids) seenIds.add(id)
     return [
@@ -218,12 +216,10 @@ export const requestCases: readonly Case[] = [
   }),
 ]
 
-const readCheckStatuses = (data: unknown): string[] => readChecks(data).map(({ status }) => String(status))
-
 /** Returns a test that returns findings for reads with this status whose checks contradict the status. */
 const testStatus = (status: string, matches: (checks: string[], read: RequestRead) => boolean): Run =>
   testEach((context) => findReads(context, status))((read) => {
-    const checks = readCheckStatuses(read.data)
+    const checks = read.checks.map((check) => String(check.status))
     return [!matches(checks, read) && `a request is ${status} while its checks are [${checks.join(', ')}]`]
   })
 
@@ -254,7 +250,7 @@ export const statusCases: readonly Case[] = [
     ],
     'statuses.error': [
       'ERROR | Terminal. The request could not be processed and no checks were created.',
-      testStatus('ERROR', (_, { data }) => readChecks(data).every(({ id }) => id === null)),
+      testStatus('ERROR', (_, { checks }) => checks.every(({ id }) => id === null)),
     ],
     'statuses.transitions': [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',

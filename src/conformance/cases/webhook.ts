@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
 import { advise, type Case, requireTestable, requireValue } from '../case.ts'
-import { readValue, formatValue } from '../answer.ts'
+import { type Fields, readValue, formatValue } from '../answer.ts'
 import {
   isAbout,
   collectEvents,
@@ -13,7 +13,7 @@ import {
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
 import { expectSame, type Findings, casesThatControl, testEach } from '../table.ts'
-import { readChecks, type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
+import { type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
 import { orderRichestPackage } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
@@ -54,10 +54,11 @@ function isAheadOf(eventStatus: string, readStatus: string): boolean {
 function findNeedlessEvents({ journey: { order, reads }, deliveries }: JourneyWithEvents): string[] {
   const acknowledgedStatuses = new Set<string>()
   const findings: string[] = []
-  for (const [index, { data, status, eventCountAfter }] of reads.entries()) {
+  for (const [index, { checks, status, eventCountAfter }] of reads.entries()) {
     const previousRead = reads[index - 1]
     const hasOnlyChecksChanged =
-      previousRead?.status === status && formatCheckStatuses(previousRead.data) !== formatCheckStatuses(data)
+      previousRead?.status === status &&
+      formatCheckStatuses(previousRead.checks) !== formatCheckStatuses(checks)
     for (const each of deliveries.slice(previousRead?.eventCountAfter ?? 0, eventCountAfter)) {
       if (!isAbout(each, order.requestId)) continue
       const isRepeated = acknowledgedStatuses.has(statusOf(each))
@@ -72,8 +73,8 @@ function findNeedlessEvents({ journey: { order, reads }, deliveries }: JourneyWi
   return findings
 }
 
-const formatCheckStatuses = (data: unknown): string =>
-  JSON.stringify(readChecks(data).map(({ status }) => status))
+const formatCheckStatuses = (checks: readonly Fields[]): string =>
+  JSON.stringify(checks.map(({ status }) => status))
 
 /** Returns findings for events whose status is ahead of the status in a later read. */
 function findEventsAhead({ journey: { order, reads }, deliveries }: JourneyWithEvents): Findings {
