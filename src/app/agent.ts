@@ -12,8 +12,9 @@ import { planOwner } from './approval.ts'
 
 /** The permissions that the user gave an agent when starting its server. */
 export interface AgentAllowances {
-  /** Absolute paths of the folders that the agent may use. */
+  /** Absolute path of the folder whose files the agent may read; undefined if none is allowed. */
   files: string | undefined
+  /** Absolute path of the folder that reports are downloaded to; undefined if none is allowed. */
   reports: string | undefined
   showsPersonalData: boolean
 }
@@ -40,7 +41,7 @@ function createAgentServices(app: App, allowances: AgentAllowances): AgentServic
       owner: await planOwner(app),
     }),
     now: () => clock.now(),
-    createMark: () => random.bytes(8).toString('hex'),
+    createBoundary: () => random.bytes(8).toString('hex'),
   }
 }
 

@@ -42,7 +42,7 @@ type ClosingAction = () => Promise<void> | void
 const defaultBudgetMs = 120_000
 
 /** Limits for completion on the command line: a user who types must not notice a wait. */
-const completionLimits = { lockWaitMs: 300, answerMs: 300, totalMs: 1_000, reconnectMs: 0 }
+const completionLimits = { lockWaitMs: 300, answerMs: 300, maxConnectionMs: 1_000, reconnectMs: 0 }
 /** Counting the calls must not delay the end of a command whose result is printed. */
 const closingLockWaitMs = 250
 

@@ -10,8 +10,8 @@ const readStatus = promisify(stat)
 const readContent = promisify(readFile)
 
 const maxInputBytes = 16 * 1024 * 1024
-/** Maximum size of a log of deliveries. */
-export const maxLogBytes = 256 * 1024 * 1024
+/** Maximum size of inputs that may be large: a log of deliveries, a snapshot of a sandbox. */
+export const maxLargeInputBytes = 256 * 1024 * 1024
 
 /** Reads the exact bytes of a file, or of stdin if `file` is `-` or undefined. `what` names the input in messages. */
 export async function readInput(

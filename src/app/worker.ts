@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { type Orderer, findOrderer } from '../domain/batch/run-policy.ts'
+import { type OrderingProfile, findOrderingProfile } from '../domain/batch/run-policy.ts'
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 import { isMissing } from '../domain/report/filed.ts'
@@ -28,7 +28,7 @@ export interface WorkerChoices {
 }
 
 /** A profile that the worker sends for, with its own services. */
-interface WorkerMember extends Orderer {
+interface WorkerMember extends OrderingProfile {
   app: App
 }
 
@@ -114,7 +114,7 @@ function createSharedReader(
     const owners = new Map<string, WorkerMember | undefined>()
     return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
       const name = `${baseUrl} ${userEmail}`
-      if (!owners.has(name)) owners.set(name, findOrderer({ baseUrl, userEmail }, members))
+      if (!owners.has(name)) owners.set(name, findOrderingProfile({ baseUrl, userEmail }, members))
       return owners.get(name)
     })
   }
@@ -142,7 +142,7 @@ function createProfile(
   const { app, name } = member
   const { output, signal, onEvent } = choices
   const isOfProfile = (request: { baseUrl: string; userEmail: string }): boolean =>
-    findOrderer(request, members) === member
+    findOrderingProfile(request, members) === member
   const folder = output === undefined || members.length === 1 ? output : join(output, name)
   return {
     ...member,
@@ -176,7 +176,7 @@ function createProfile(
       const { windows } = await (await app.service('governor')).status()
       return windows.map(({ seconds, left }) => ({ seconds, left }))
     },
-    fileReports:
+    downloadReports:
       folder === undefined
         ? undefined
         : async () => {
@@ -226,7 +226,7 @@ interface HealthOptions {
   port: number
   readQuota: () => Promise<WorkerStatus['quota']>
   /** The profiles that the worker sends for. */
-  profiles: readonly Orderer[]
+  profiles: readonly OrderingProfile[]
 }
 
 const requestLimits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
@@ -255,7 +255,7 @@ export async function serveHealth(
       if (isClosed) return { status: 503, text: 'the store takes no orders\n' }
       const batches = await app.service('batches')
       const waitingBatches = (await batches.listQueued()).filter(({ counts }) => counts.pending > 0)
-      return waitingBatches.every((batch) => findOrderer(batch, profiles) !== undefined)
+      return waitingBatches.every((batch) => findOrderingProfile(batch, profiles) !== undefined)
         ? { status: 200, text: 'ok\n' }
         : { status: 503, text: 'a queued batch has no profile: see --profiles\n' }
     },

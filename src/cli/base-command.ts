@@ -12,10 +12,10 @@ import { arrangeColumns, canHaveError, jsonDocument, presentList, presentText } 
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import {
   AlreadyReported,
-  completeFailure,
+  prepareFailureForOutput,
   addCommandId,
   requireSafeIntegers,
-  requireReadableArguments,
+  refuseMisreadArguments,
 } from './failures.ts'
 import { listFormat } from './flags/list.ts'
 import { Command, Flags, type ValuesOf } from './oclif.ts'
@@ -29,7 +29,7 @@ export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
 }
 
 /** A command that the arguments name, and the arguments after its name. */
-export interface BuiltCommand {
+export interface ResolvedCommand {
   command: LaunchableCommand
   argv: string[]
 }
@@ -78,7 +78,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   #applyJq: ((document: string, isForTerminal?: boolean) => JqResult) | undefined
 
   override async init(): Promise<void> {
-    requireReadableArguments(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
+    refuseMisreadArguments(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
     const { args, flags } = await this.parse({
       flags: this.ctor.flags,
       baseFlags: BaseCommand.baseFlags,
@@ -243,7 +243,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   private beforeAnswer(failure: RefcheckError | undefined): void {
     this.app.reporter.clear()
-    if (failure !== undefined) completeFailure(failure, this.context)
+    if (failure !== undefined) prepareFailureForOutput(failure, this.context)
   }
 
   /**

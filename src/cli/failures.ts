@@ -169,11 +169,7 @@ type Flags = Readonly<Record<string, { type: string }>>
  * an argument, so that `--yes=no` would mean yes and a file "no". NUL characters are refused too, because no
  * shell passes them on and no file name contains them.
  */
-export function requireReadableArguments(
-  argv: readonly string[],
-  flags: Flags,
-  id: string | undefined,
-): void {
+export function refuseMisreadArguments(argv: readonly string[], flags: Flags, id: string | undefined): void {
   const endOfFlags = argv.indexOf('--')
   for (const [index, word] of argv.entries()) {
     const [, name = ''] =
@@ -202,7 +198,7 @@ export function requireSafeIntegers(flags: Readonly<Record<string, unknown>>, id
  * proposed. If running the command line again continues the work, the command line is added too. Secrets are removed
  * from all its texts.
  */
-export function completeFailure(
+export function prepareFailureForOutput(
   failure: RefcheckError,
   { argv = [], cwd, secrets }: Pick<Context, 'argv' | 'cwd' | 'secrets'>,
 ): void {

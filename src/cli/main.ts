@@ -14,17 +14,17 @@ import { type Context, runInContext } from '../app/context.ts'
 import {
   AlreadyReported,
   isParseFailure,
-  completeFailure,
+  prepareFailureForOutput,
   removeOclifText,
   toUsageError,
 } from './failures.ts'
-import type { BuiltCommand } from './base-command.ts'
+import type { ResolvedCommand } from './base-command.ts'
 
 export interface MainOptions {
   /** Whether to run src/ instead of the built dist/ and its manifest. */
   fromSource?: boolean
   /** Returns the built command that the arguments name exactly; undefined if oclif has to interpret them. */
-  findBuiltCommand?: ((argv: readonly string[]) => BuiltCommand | undefined) | undefined
+  findCommand?: ((argv: readonly string[]) => ResolvedCommand | undefined) | undefined
 }
 
 const maxSecretsBytes = 1024 * 1024
@@ -66,9 +66,9 @@ async function runAndGetExitCode(
       context.streams.stdout.write(`refcheck ${pjson.version}\n`)
       return 0
     }
-    const builtCommand = options.findBuiltCommand?.(argv)
-    if (builtCommand === undefined) await runWithOclif(argv, root, pjson, options)
-    else await builtCommand.command.launch(builtCommand.argv, pjson)
+    const resolvedCommand = options.findCommand?.(argv)
+    if (resolvedCommand === undefined) await runWithOclif(argv, root, pjson, options)
+    else await resolvedCommand.command.launch(resolvedCommand.argv, pjson)
     return 0
   } catch (error) {
     await addStoredSecrets(context)
@@ -188,7 +188,7 @@ function reportError(error: unknown, argv: readonly string[], context: Context):
   const exitCode = oclifExitCode(error)
   if (exitCode !== undefined) return exitCode
   const failure = asRefcheckError(error, context)
-  completeFailure(failure, { ...context, argv })
+  prepareFailureForOutput(failure, { ...context, argv })
   if (hasFlag(argv, '--json')) {
     context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
     if (!hasFlag(argv, '--quiet')) printFailure(failure, argv, context, failureLine)

@@ -27,8 +27,8 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined
   /** Text after the path in findings: "as an unknown user". */
   note?: string | undefined
-  /** If `return`, a 429 is returned; otherwise the call is repeated after the wait. */
-  throttled?: 'return' | undefined
+  /** `return`: a 429 is returned. By default the call is repeated after the wait that the 429 states. */
+  on429?: 'return' | undefined
 }
 
 interface Call {
@@ -112,7 +112,7 @@ export class Probe {
   async #call(call: Call, options: CallOptions): Promise<Answer> {
     for (let waits = 0; ; waits += 1) {
       const answer = await this.#send(call, options)
-      if (answer.status !== 429 || options.throttled === 'return' || waits === maxWaits) return answer
+      if (answer.status !== 429 || options.on429 === 'return' || waits === maxWaits) return answer
       await this.#waitOut(answer)
     }
   }

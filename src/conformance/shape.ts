@@ -9,14 +9,15 @@ import { formatValue, isObject } from './answer.ts'
 /** Returns findings about a value. `where` names the value in the findings. */
 export type Shape = (value: unknown, where: string) => string[]
 
-const expectedFinding = (expectation: string, value: unknown, where: string): string[] => [
+/** Returns the finding that a value is not what the document requires. */
+const mismatchFindings = (expectation: string, value: unknown, where: string): string[] => [
   `${where}: expected ${expectation}, got ${formatValue(value)}`,
 ]
 
 const createShape =
   (expectation: string, isMet: (value: unknown) => boolean): Shape =>
   (value, where) =>
-    isMet(value) ? [] : expectedFinding(expectation, value, where)
+    isMet(value) ? [] : mismatchFindings(expectation, value, where)
 
 export const text = createShape('a string', (value) => typeof value === 'string')
 export const integer = createShape('an integer', (value) => Number.isInteger(value))
@@ -53,7 +54,7 @@ export const arrayOf =
   (value, where) =>
     Array.isArray(value)
       ? value.flatMap((entry, index) => shape(entry, `${where}[${index}]`))
-      : expectedFinding('an array', value, where)
+      : mismatchFindings('an array', value, where)
 
 /** Returns a shape of objects with any names. All values must have the shape. */
 export const mapOf =
@@ -61,7 +62,7 @@ export const mapOf =
   (value, where) =>
     isObject(value)
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
-      : expectedFinding('an object', value, where)
+      : mismatchFindings('an object', value, where)
 
 /**
  * Returns a shape of objects that have all of these fields. Other fields only give advice, because the
@@ -70,7 +71,7 @@ export const mapOf =
 export const object =
   (fields: Record<string, Shape>): Shape =>
   (value, where) => {
-    if (!isObject(value)) return expectedFinding('an object', value, where)
+    if (!isObject(value)) return mismatchFindings('an object', value, where)
     const prefix = where === '' ? '' : `${where}.`
     const fieldFindings = Object.entries(fields).flatMap(([name, shape]) =>
       Object.hasOwn(value, name) ? shape(value[name], prefix + name) : [`${prefix}${name} is missing`],

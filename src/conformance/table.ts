@@ -21,16 +21,17 @@ export type Run = (context: CaseContext) => Expectations | Promise<Expectations>
 type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly ExpectedCall[]]>>
 
 /** Returns cases about one section of the document that only read. */
-export const casesThatRead = (section: string, rows: Rows): Case[] => createCases('read', section, rows)
+export const createReadCases = (section: string, rows: Rows): Case[] => createCases('read', section, rows)
 
 /** Returns cases about one section of the document that send orders, or read the requests of orders. */
-export const casesThatOrder = (section: string, rows: Rows): Case[] => createCases('create', section, rows)
+export const createOrderCases = (section: string, rows: Rows): Case[] => createCases('create', section, rows)
 
 /** Returns cases about one section of the document that use up the quota. */
-export const casesThatUseUpQuota = (section: string, rows: Rows): Case[] => createCases('slow', section, rows)
+export const createQuotaCases = (section: string, rows: Rows): Case[] => createCases('slow', section, rows)
 
 /** Returns cases about one section of the document that control the deployment, such as its clock or webhook. */
-export const casesThatControl = (section: string, rows: Rows): Case[] => createCases('control', section, rows)
+export const createControlCases = (section: string, rows: Rows): Case[] =>
+  createCases('control', section, rows)
 
 function createCases(kind: CaseKind, section: string, rows: Rows): Case[] {
   return Object.entries(rows).map(([id, [rule, run]]) => ({

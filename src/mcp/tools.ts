@@ -33,8 +33,8 @@ export interface AgentServices {
   openPlanServices: () => Promise<StorePlanServices>
   /** Returns the time in milliseconds. */
   now: () => number
-  /** Returns random letters that no data can contain. */
-  createMark: () => string
+  /** Returns random letters, put around data that cannot contain them, so that data does not end the block. */
+  createBoundary: () => string
 }
 
 export interface Tool {

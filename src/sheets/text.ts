@@ -45,7 +45,7 @@ export async function createDecoder(name: string): Promise<Decoder> {
     return {
       decode: (bytes) => {
         const text = decoder.decode(bytes, { stream: true })
-        return decoder.encoding.startsWith('utf-') ? text : requireDefined(text)
+        return decoder.encoding.startsWith('utf-') ? text : refuseUndefinedBytes(text)
       },
       end: () => decoder.decode(),
     }
@@ -54,8 +54,8 @@ export async function createDecoder(name: string): Promise<Decoder> {
     const { default: iconv } = await import('iconv-lite')
     const decoder = iconv.getDecoder(name)
     return {
-      decode: (bytes) => requireDefined(decoder.write(Buffer.from(bytes))),
-      end: () => requireDefined(decoder.end() ?? ''),
+      decode: (bytes) => refuseUndefinedBytes(decoder.write(Buffer.from(bytes))),
+      end: () => refuseUndefinedBytes(decoder.end() ?? ''),
     }
   }
 }
@@ -64,14 +64,15 @@ export async function createDecoder(name: string): Promise<Decoder> {
  * Throws for bytes that a single-byte encoding leaves undefined; decoders return them as control characters or
  * U+FFFD.
  */
-function requireDefined(text: string): string {
+function refuseUndefinedBytes(text: string): string {
   if (/[\u0080-\u009F\uFFFD]/.test(text)) throw new TypeError('bytes that the encoding does not have')
   return text
 }
 
 /**
- * Returns how to write text in an encoding. Encodings other than Unicode lack letters of many names, so UTF-8 with a
- * byte order mark, by which spreadsheet programs recognise UTF-8, replaces them.
+ * Returns the encoder for a file whose input had this encoding. Only Unicode encodings are written, because others lack
+ * letters of many names. Instead of any other encoding it writes UTF-8 with a byte order mark, by which spreadsheet
+ * programs recognise UTF-8.
  */
 export function createEncoder({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>): {
   encode: (text: string) => Uint8Array
@@ -115,15 +116,16 @@ const byteOrderMarkOf = (bytes: Buffer) =>
  */
 export function decodeSource(source: SheetSource, givenEncoding?: string): DecodedText {
   const detected: Encoding = { encoding: 'utf-8', bom: false }
-  let isUtf8Text: boolean | undefined
+  let shouldDecodeAsUtf8: boolean | undefined
   return {
     detected,
     async *chunks() {
-      isUtf8Text ??= givenEncoding === undefined || givenEncoding === 'utf-8' || (await isPlainUtf8(source))
+      shouldDecodeAsUtf8 ??=
+        givenEncoding === undefined || givenEncoding === 'utf-8' || (await isPlainUtf8(source))
       const { rest, first } = await readMarkBytes(source)
       const mark = byteOrderMarkOf(first)
       detected.bom = mark !== undefined
-      detected.encoding = mark?.[1] ?? (isUtf8Text ? 'utf-8' : givenEncoding)
+      detected.encoding = mark?.[1] ?? (shouldDecodeAsUtf8 ? 'utf-8' : givenEncoding)
       const markLength = mark?.[0].length ?? 0
       const parts = joinChunks(first.subarray(markLength), rest)
       if (detected.encoding === 'utf-8')
@@ -139,7 +141,7 @@ export function decodeSource(source: SheetSource, givenEncoding?: string): Decod
   }
 }
 
-/** Whether the whole source is valid UTF-8 without NUL. */
+/** Returns whether the whole source is valid UTF-8 without NUL. */
 async function isPlainUtf8(source: SheetSource): Promise<boolean> {
   let incomplete: Buffer = Buffer.alloc(0)
   for await (const part of source.chunks()) {
@@ -205,17 +207,17 @@ async function* decodeWith(
 
 /**
  * Yields UTF-8 until a byte shows that the text has another encoding; see `decodeSource`. `markLength`: the length of the
- * byte order mark, which the parts do not contain. `isCertain`: the user has stated that the text is UTF-8.
+ * byte order mark, which the parts do not contain. `isStatedByUser`: the user has stated that the text is UTF-8.
  */
 async function* decodeUtf8(
   parts: AsyncIterable<Buffer>,
   markLength: number,
   name: string,
   detected: Encoding,
-  isCertain: boolean,
+  isStatedByUser: boolean,
 ): AsyncGenerator<Buffer> {
   let offset = markLength
-  let isCertainlyUtf8 = detected.bom || isCertain
+  let isCertainlyUtf8 = detected.bom || isStatedByUser
   let incomplete: Buffer = Buffer.alloc(0)
   const decode = (whole: Buffer, offsetOfWhole: number): Buffer => {
     if (isAscii(whole)) return whole
@@ -245,7 +247,7 @@ async function* decodeUtf8(
   if (incomplete.length > 0) yield decode(incomplete, offset - incomplete.length)
 }
 
-/** Returns the offset of a character at the end that may continue in the next chunk; the length if there is none. */
+/** Returns the offset of a character that begins at the end and may continue in the next chunk; else the length. */
 function incompleteStart(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0

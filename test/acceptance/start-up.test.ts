@@ -95,7 +95,7 @@ test.each(
   ),
 )('%s has the same result, found by its file and found through oclif', async (id) => {
   const words = id.split(':')
-  const findBuiltCommand = createCommandFinder(new URL('dist/', rootUrl))
+  const findCommand = createCommandFinder(new URL('dist/', rootUrl))
   const commandLines = [
     [...words, '--no-such-flag', '--json'],
     [...words, 'stray', 'words', 'here', 'and', 'there'],
@@ -110,12 +110,12 @@ test.each(
       return { code, stdout, stderr }
     }
     const fromSource = await runWith()
-    expect(await runWith((line, context) => main(line, context, rootUrl, { findBuiltCommand }))).toEqual(
+    expect(await runWith((line, context) => main(line, context, rootUrl, { findCommand }))).toEqual(
       fromSource,
     )
     expect(await runWith((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
   }
-  expect(findBuiltCommand(words)?.command.id).toBe(id)
+  expect(findCommand(words)?.command.id).toBe(id)
 })
 
 test('compiled code is stored only for this version, in a private folder, and does not change the output', () => {

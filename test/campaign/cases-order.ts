@@ -101,7 +101,7 @@ export const orderCases: readonly Case[] = [
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(4)))
       const id = findBatchId(expectExit(await environment.run(createRunArguments(file, '--max', '2')), 10))
-      const { apiKey, userEmail } = environment.sandbox.otherOrganisation
+      const { apiKey, userEmail } = environment.sandbox.otherOrganisationOwner
       const env = { REFCHECK_API_KEY: apiKey, REFCHECK_USER_EMAIL: userEmail }
       expectExit(
         await environment.run(['batch', 'resume', id, '--yes', '--json'], { env }),

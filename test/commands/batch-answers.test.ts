@@ -183,8 +183,8 @@ describe('events that nearly match a row', () => {
 
 describe('a batch that another key or user continues', () => {
   const foreignUser = ({ sandbox }: Session) => ({
-    REFCHECK_API_KEY: sandbox.otherOrganisation.apiKey,
-    REFCHECK_USER_EMAIL: sandbox.otherOrganisation.userEmail,
+    REFCHECK_API_KEY: sandbox.otherOrganisationOwner.apiKey,
+    REFCHECK_USER_EMAIL: sandbox.otherOrganisationOwner.userEmail,
   })
   /** Another user of the organisation that started the batch. */
   const colleague = (here: Session) => ({ REFCHECK_USER_EMAIL: here.sandbox.people.member })

@@ -32,20 +32,22 @@ const people = [
   ],
 ] as const
 
-test('no person in another spelling is ordered again without a question, also if the first outcome is unknown', async () => {
+test('a person who was ordered is not ordered again under another spelling, even if the first outcome is unknown', async () => {
   const { type, write, listOrderedEmails } = await session()
   write('people.csv', `${header}\n${people.map(([, first]) => first).join('\n')}\n`)
   const run = await type('batch run people.csv --package 102 --yes')
   const before = listOrderedEmails()
   expect([run.code, before.length]).toEqual([8, 7])
   write('again.csv', `${header}\n${people.map(([, , second]) => second).join('\n')}\n`)
-  const again = (await type('batch run again.csv --package 102 --yes --json')).json() as { batch_id: string }
+  const secondRun = (await type('batch run again.csv --package 102 --yes --json')).json() as {
+    batch_id: string
+  }
   expect(listOrderedEmails()).toEqual(before)
-  const rows = (await type(`batch rows ${again.batch_id} --json`)).json() as {
+  const rows = (await type(`batch rows ${secondRun.batch_id} --json`)).json() as {
     state: string
     error: string
   }[]
-  expect(rows.map(({ state, error }, at) => [people[at]?.[0], state, error?.replace(/ as .*/, '')]))
+  expect(rows.map(({ state, error }, index) => [people[index]?.[0], state, error?.replace(/ as .*/, '')]))
     .toMatchInlineSnapshot(`
       [
         [

@@ -8,7 +8,7 @@ import {
   removeStore,
   runAndMeanwhile,
   batchRunLine,
-  checkRollbackIsDetected,
+  findEmailsOrderedTwiceAfterRollback,
   storePathOf,
 } from '../harness/lost-data.ts'
 import { orderArguments } from '../harness/people.ts'
@@ -67,7 +67,7 @@ test('if the settings folder cannot be written, the attempt log is next to the s
   expect(readdirSync(`${storePathOf(here)}.attempts`)).toHaveLength(1)
   removeStore(here)
   copyFileSync(join(here.folder, 'copy.sqlite'), storePathOf(here))
-  expect(await checkRollbackIsDetected(here)).toEqual([])
+  expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
 })
 
 test('without a folder for the attempt log nothing is sent, unless --without-list allows it', async () => {

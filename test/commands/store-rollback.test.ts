@@ -10,7 +10,7 @@ import {
   removeStore,
   runAndMeanwhile,
   batchRunLine,
-  checkRollbackIsDetected,
+  findEmailsOrderedTwiceAfterRollback,
   storePathOf,
 } from '../harness/lost-data.ts'
 import { writePeopleFile } from '../harness/batch-file.ts'
@@ -19,7 +19,7 @@ import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('forgotten', { mustNotHappen: 'ordered twice' })
+recordForFaultTable('store-rolled-back', { mustNotHappen: 'ordered twice' })
 
 test('a store restored from before two orders is closed; after --accept-older these two orders are unknown', async () => {
   const here = await sessionWithPeople(4)
@@ -147,7 +147,7 @@ test('a backup made at order 16 of a running batch is restored: later orders are
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   removeStore(here)
   copyFileSync(join(here.folder, 'copy.sqlite'), storePathOf(here))
-  expect(await checkRollbackIsDetected(here)).toEqual([])
+  expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
 })
 
 describe.each([1, 16, 39])('at order %i of 40', (moment) => {
@@ -160,7 +160,7 @@ describe.each([1, 16, 39])('at order %i of 40', (moment) => {
     removeStore(here)
     for (const suffix of ['', '-wal'])
       copyFileSync(join(copy, `ledger.sqlite${suffix}`), storePathOf(here) + suffix)
-    expect(await checkRollbackIsDetected(here)).toEqual([])
+    expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
   })
 
   test('a data folder copied between two runs is restored: no person is ordered twice', async () => {
@@ -169,7 +169,7 @@ describe.each([1, 16, 39])('at order %i of 40', (moment) => {
     const restore = copyDataFolder(here)
     await here.type(batchRunLine())
     restore()
-    expect(await checkRollbackIsDetected(here)).toEqual([])
+    expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
   })
 })
 
@@ -179,7 +179,7 @@ test('a data folder from before the first order is restored: no person is ordere
   const restore = copyDataFolder(here)
   await here.type(batchRunLine())
   restore()
-  expect(await checkRollbackIsDetected(here)).toEqual([])
+  expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
 })
 
 test.each(['store backup copy.sqlite', 'batch list'])(
@@ -192,7 +192,7 @@ test.each(['store backup copy.sqlite', 'batch list'])(
     await here.type(batchRunLine())
     removeStore(here)
     copyFileSync(join(here.folder, 'copy.sqlite'), storePathOf(here))
-    expect(await checkRollbackIsDetected(here)).toEqual([])
+    expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
   },
 )
 
@@ -200,7 +200,7 @@ test('after a data folder is lost, the new store finds the people of the old sto
   const here = await sessionWithPeople()
   await here.type(batchRunLine())
   rmSync(join(here.folder, 'data'), { recursive: true })
-  expect(await checkRollbackIsDetected(here)).toEqual([])
+  expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
 })
 
 test('a backup sends nothing when it is opened as a store, and never closes the store that it was made from', async () => {

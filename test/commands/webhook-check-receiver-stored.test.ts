@@ -199,9 +199,9 @@ test('check-receiver with an invalid --stored-file or --restart exits with 2, an
 
 test('check-receiver --restart starts the receiver, kills it, starts it again, and ends it', async () => {
   const { type } = await webhookSession()
-  const { url, storedFile, words } = await addressOfReceiver('TypeScript', 'acknowledges-first')
+  const { url, storedFile, commandLine } = await addressOfReceiver('TypeScript', 'acknowledges-first')
   writeFileSync(storedFile, '')
-  const restart = words.map((word) => `"${word}"`).join(' ')
+  const restart = commandLine.map((word) => `"${word}"`).join(' ')
   const exported = { REFCHECK_WEBHOOK_SECRET: secret, WEBHOOK_SECRET: secret }
   const line = `webhook check-receiver ${url} --only stored-first --only stored-restart --json`
   const options = { exported, clock: systemClock }

@@ -67,7 +67,8 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
     userEmail,
     webhookSecret,
     secondEmail: sandbox.people.member,
-    foreignUser: sandbox.otherOrganisation,
+    foreignUser: sandbox.otherOrganisationOwner,
+    // Each e-mail contains the name of a scenario of the sandbox: with `mixed`, one check ends CANCELLED, the others COMPLETED.
     recipients: {
       cancelled: 'conformance+declined@example.com',
       error: 'conformance+error@example.com',
@@ -110,7 +111,7 @@ export const listUntestedCases = ({ cases }: ConformanceReport) =>
 export const isQuotaCase = ({ id }: { id: string }): boolean =>
   id.startsWith('throttle.') || id === 'answers.retry-after'
 
-/** Returns the modules outside a folder of this folder that its files import. */
+/** Returns the modules that the files of the given subfolder import from outside it. */
 export function listOuterImports(folder: 'second/' | 'third/'): string[] {
   const url = new URL(folder, import.meta.url)
   const imports = readdirSync(url).flatMap((name) =>

@@ -40,7 +40,7 @@ const allowedVariants: [string, RegExp, Partial<Behaviour>][] = [
     /^(create|users|packages)/,
     { reportedFault: 'first', hasExtraFields: false },
   ],
-  ['check ids from the start of the check', /^(requests|statuses|reports)/, { hasIdFromStart: false }],
+  ['check ids from the start of the check', /^(requests|statuses|reports)/, { hasIdBeforeStart: false }],
   ['every event twice', /^(webhook|statuses)/, { hasDuplicates: true }],
   ['failed deliveries are not retried', /^webhook/, { retrySeconds: [] }],
   ['failed deliveries are retried within seconds', /^webhook/, { retrySeconds: [2, 4] }],

@@ -5,6 +5,9 @@ import { isQuotaCase, listBrokenCases, selectCases } from './lab.ts'
 import { createSecondLab, smallWindows } from './second-lab.ts'
 import { secondDefects } from './second/every.ts'
 
+// The second service (second/service.ts) is written from the API document alone, without the code of the sandbox. Each
+// defect is a deliberate deviation of it, which the case `caughtBy` of the conformance suite has to find.
+
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 

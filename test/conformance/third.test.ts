@@ -20,7 +20,7 @@ import { type Defect, ThirdService } from './third/service.ts'
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-/** Runs the suite on the lenient service, with everything the suite can be given. */
+/** Runs the suite on the third service, with all options that allow further cases to be tested. */
 async function runOnThird(
   isSelected: NonNullable<ConformanceOptions['isSelected']>,
   defect?: Defect,
@@ -69,7 +69,7 @@ async function runOnThird(
   })
 }
 
-test('a service that uses every freedom of the document breaks no rule', async () => {
+test('the third service, which uses every freedom of the document, breaks no rule', async () => {
   const report = await runOnThird((each) => !isQuotaCase(each))
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report).map(({ id }) => id)).toEqual([
@@ -102,6 +102,6 @@ test.each(sampleOf(defects, 8))('$name: $caughtBy', async (defect) => {
   expect(listBrokenCases(report).map(({ id }) => id)).toContain(caughtBy)
 })
 
-test('the third service imports nothing of the program', () => {
+test('the third service imports no code of the program', () => {
   expect(listOuterImports('third/')).toEqual([])
 })

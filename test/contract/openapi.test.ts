@@ -50,7 +50,13 @@ test('the conversion to OpenAPI 3.0 is valid, has the same operations and schema
   expect(Object.keys(paths)).toEqual(Object.keys(paths31))
   expect(Object.keys(components.schemas)).toEqual(Object.keys(components31.schemas))
   expect(Object.keys(webhooks)).toEqual(['request.updated'])
-  const { BackgroundCheck, Failure, PingEnvelope, Package, TellSandboxInjectBody } = components.schemas
+  const {
+    BackgroundCheck,
+    Failure,
+    PingEnvelope,
+    Package,
+    TellSandboxInjectBody: injectBody,
+  } = components.schemas
   expect(BackgroundCheck).toMatchObject({
     properties: {
       id: { type: 'string', nullable: true, format: 'uuid' },
@@ -62,7 +68,7 @@ test('the conversion to OpenAPI 3.0 is valid, has the same operations and schema
   expect(Package).toMatchObject({
     properties: { details: { properties: { reference_survey: { type: 'object', nullable: true } } } },
   })
-  expect(JSON.stringify(TellSandboxInjectBody)).toContain('"minimum":0,"exclusiveMinimum":true')
+  expect(JSON.stringify(injectBody)).toContain('"minimum":0,"exclusiveMinimum":true')
   expect(JSON.stringify(converted)).not.toMatch(
     /"type":\[|"type":"null"|"const":|"propertyNames":|"webhooks":/,
   )

@@ -2,10 +2,12 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 
 import { answers, jsonLinesCommands } from '../../src/output/schemas/answers.ts'
-import { documentOf } from '../../src/output/schemas/document.ts'
+import { documentSchemaOf } from '../../src/output/schemas/document.ts'
 
-const documents = new Map(Object.entries(answers).map(([name, answer]) => [name, documentOf(answer)]))
-const errorDocument = documentOf(z.never())
+const documentSchemas = new Map(
+  Object.entries(answers).map(([name, answer]) => [name, documentSchemaOf(answer)]),
+)
+const errorDocumentSchema = documentSchemaOf(z.never())
 
 /**
  * Expects that the JSON output of a command fits the schema that `reference --output-schema` prints for it.
@@ -16,10 +18,10 @@ export function expectDescribed(argv: readonly string[], stdout: string): void {
   if (!argumentsBeforeEnd.includes('--json') || argumentsBeforeEnd.includes('--help') || stdout === '') return
   const command = [3, 2, 1]
     .map((length) => argv.slice(0, length).join(' '))
-    .find((name) => documents.has(name))
+    .find((name) => documentSchemas.has(name))
   const printedDocuments = jsonLinesCommands.includes(command ?? '') ? splitDocuments(stdout) : [stdout]
   for (const text of printedDocuments) {
-    const { error } = (documents.get(command ?? '') ?? errorDocument).safeParse(JSON.parse(text))
+    const { error } = (documentSchemas.get(command ?? '') ?? errorDocumentSchema).safeParse(JSON.parse(text))
     expect(
       error === undefined
         ? ''

@@ -84,7 +84,7 @@ export function listEmailsOrderedTwice({ listOrderedEmails }: Pick<Session, 'lis
  * Checks that the store is closed to orders, and open again after `--accept-older`. Returns the e-mails of the
  * people who were ordered twice.
  */
-export async function checkRollbackIsDetected(here: Session): Promise<string[]> {
+export async function findEmailsOrderedTwiceAfterRollback(here: Session): Promise<string[]> {
   const before = here.listOrderedEmails()
   loseOutcomes(here)
   // The results file alone would prevent new orders for these people.

@@ -57,7 +57,7 @@ export const { InterruptedError, PromptBackError } = isBuilt ? loadBuiltProgram(
 const program: NonNullable<RunOptions['main']> = isBuilt
   ? (argv, context) => {
       const { createCommandFinder, main } = loadBuiltProgram()
-      return main(argv, context, root, { findBuiltCommand: createCommandFinder(new URL('dist/', root)) })
+      return main(argv, context, root, { findCommand: createCommandFinder(new URL('dist/', root)) })
     }
   : (argv, context) => mainOfSource(argv, context, root, { fromSource: true })
 

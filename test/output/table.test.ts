@@ -20,6 +20,7 @@ const rows: Row[] = [
   { id: 1, name: 'Standard employment screen', status: 'ACTIVE' },
   { id: 20, name: null, status: 'DISABLED' },
 ]
+/** The output is a pipe: no width, no colours. */
 const pipe = { columns: undefined, color: false }
 
 test('a table has aligned columns, a header, and a dash for a missing value', () => {
@@ -72,7 +73,7 @@ test('a table has colours only if the terminal supports them', () => {
   expect(table(rows, columns, pipe)).not.toContain('\u001B')
 })
 
-test('an e-mail is wrapped before an id is, after a punctuation mark', () => {
+test('an e-mail is wrapped first, an id only if that does not suffice; both break after a punctuation mark', () => {
   const outcomeColumns: Column<Row>[] = [
     { name: 'status', value: (row) => row.status },
     { name: 'email', value: () => 'ana.costa@example.com' },

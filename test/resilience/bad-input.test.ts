@@ -50,7 +50,7 @@ async function loadMain(): Promise<NonNullable<RunOptions['main']> | undefined> 
   return (argv, context) =>
     main(argv, context, root, {
       fromSource: true,
-      findBuiltCommand: (line) => {
+      findCommand: (line) => {
         for (const length of [3, 2, 1]) {
           const command = commandClasses.get(line.slice(0, length).join(':'))
           if (command !== undefined) return { command, argv: line.slice(length) }

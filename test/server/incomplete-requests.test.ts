@@ -106,7 +106,7 @@ test('incomplete bodies are limited in total size, and connections with small bo
   expect(await smallClient.answer).toContain('\r\n\r\n10')
 })
 
-test('a larger body is accepted while other connections have incomplete bodies of an equal share of the limit', async () => {
+test('a body larger than its share of the limit is accepted while 19 other connections each have an incomplete body of their share', async () => {
   const { port } = await startServer()
   const share = (2 * mebibyte) / 20
   const incompleteClients = await openClients(
@@ -122,17 +122,17 @@ test('a larger body is accepted while other connections have incomplete bodies o
 })
 
 test('a connection that sends many complete requests at once is closed', async () => {
-  let handled = 0
+  let handledCount = 0
   const handlerDone = Promise.withResolvers<void>()
   const server = await serveSmallRequests(async () => {
-    handled += 1
+    handledCount += 1
     await handlerDone.promise
     return { status: 204 }
   }, options)
   onTestFinished(() => server.close())
   const flood = await openClient(server.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100_000))
   expect(await flood.answer).toBe('')
-  expect(handled).toBeLessThan(5_000)
+  expect(handledCount).toBeLessThan(5_000)
   handlerDone.resolve()
   expect(await (await openClient(server.port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
 })
@@ -143,15 +143,15 @@ test.each([
   ['with an unknown expectation', 'Host: x\r\nExpect: much\r\n'],
 ])('of many requests %s in one packet, only the first ones are parsed', async (_, headers) => {
   const { port } = await startServer()
-  let parsed = 0
-  const count = (): void => void (parsed += 1)
+  let parsedCount = 0
+  const count = (): void => void (parsedCount += 1)
   subscribe('http.server.request.start', count)
   onTestFinished(() => void unsubscribe('http.server.request.start', count))
   await (
     await openClient(port, `GET / HTTP/1.1\r\n${headers}\r\n`.repeat(1000))
   ).answer
-  expect(parsed).toBeGreaterThan(0)
-  expect(parsed).toBeLessThan(20)
+  expect(parsedCount).toBeGreaterThan(0)
+  expect(parsedCount).toBeLessThan(20)
   expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
@@ -185,17 +185,20 @@ test('a long body in tiny chunks closes its connection, and a short body in tiny
 test.each([
   ['tiny pieces', `${chunked}${'1\r\na\r\n'.repeat(10_000)}`],
   ['requests', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000)],
-])('after a connection was closed for its many %s, later requests get complete answers', async (_, flood) => {
-  const { port } = await startServer()
-  for (let round = 0; round < 3; round += 1) {
-    await (
-      await openClient(port, flood)
-    ).answer
-    const completeRequest = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
-    for (const { answer } of await openClients(port, 10, completeRequest))
-      expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*2$/)
-  }
-})
+])(
+  'after a connection was closed because it sent many %s, later requests get complete answers',
+  async (_, flood) => {
+    const { port } = await startServer()
+    for (let round = 0; round < 3; round += 1) {
+      await (
+        await openClient(port, flood)
+      ).answer
+      const completeRequest = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
+      for (const { answer } of await openClients(port, 10, completeRequest))
+        expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*2$/)
+    }
+  },
+)
 
 test('a request of HTTP/1.1 without Host is answered with 400, and a request of HTTP/1.0 without Host is accepted', async () => {
   const { port } = await startServer()

@@ -15,13 +15,13 @@ const readableVectors = vectors.flatMap((vector) => (vector.table === undefined 
 const refusedVectors = vectors.flatMap((vector) => (vector.refusal === undefined ? [] : [vector]))
 
 test.each(readableVectors)(
-  '$file is read exactly ($habit)',
+  '$file is read exactly ($description)',
   async ({ bytes, table: expected, ...options }) => {
     expect(await readTable(await bytes(), options.file, options)).toEqual(expected)
   },
 )
 
-test.each(refusedVectors)('$file is refused ($habit)', async ({ bytes, refusal, ...options }) => {
+test.each(refusedVectors)('$file is refused ($description)', async ({ bytes, refusal, ...options }) => {
   expect(await readRefusal(await bytes(), options.file, options)).toBe(`${options.file}: ${refusal}`)
 })
 

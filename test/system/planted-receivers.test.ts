@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 
 import {
-  plantedReceivers,
+  faultyReceivers,
   type ReceiverAddress,
   addressOfReceiver,
   receiverSecret,
@@ -40,7 +40,7 @@ async function runCheck({ url }: ReceiverAddress, fault: string, more: readonly 
 }
 
 /** Starts the receiver and waits until it answers. */
-async function startReceiver({ words: [command, ...argv], url }: ReceiverAddress): Promise<void> {
+async function startReceiver({ commandLine: [command, ...argv], url }: ReceiverAddress): Promise<void> {
   const child = spawn(command, argv, {
     env: { PATH: process.env['PATH'], WEBHOOK_SECRET: receiverSecret },
     stdio: 'ignore',
@@ -50,7 +50,7 @@ async function startReceiver({ words: [command, ...argv], url }: ReceiverAddress
 }
 
 const runs = (['TypeScript', 'Python'] as const).flatMap((language) =>
-  plantedReceivers.map((planted) => [language, planted.fault, planted] as const),
+  faultyReceivers.map((receiver) => [language, receiver.fault, receiver] as const),
 )
 
 test.each(runs)(
@@ -60,7 +60,7 @@ test.each(runs)(
       addressOfReceiver(language, fault),
       addressOfReceiver(language, fault),
     ])
-    const restart = address.words.map((word) => `'${word}'`).join(' ')
+    const restart = address.commandLine.map((word) => `'${word}'`).join(' ')
     // Most of a check is waiting, so both run at once.
     const [reportByAnswers, reportByStored] = await Promise.all([
       startReceiver(addressForAnswers).then(() => runCheck(addressForAnswers, fault, [])),

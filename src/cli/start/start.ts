@@ -3,7 +3,7 @@ import { createRequire, registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { type Clock, systemClock } from '../../host/clock.ts'
-import type { BuiltCommand, LaunchableCommand } from '../base-command.ts'
+import type { ResolvedCommand, LaunchableCommand } from '../base-command.ts'
 import { InterruptedError, PromptBackError } from '../../errors/kinds.ts'
 import { Secrets, secretsOf } from '../../host/secrets.ts'
 import { failureText } from '../../output/present.ts'
@@ -16,7 +16,7 @@ import { internalError, main } from '../main.ts'
  * If it returns undefined, oclif interprets the arguments, for which it reads the flags of all commands and the
  * plugins.
  */
-export function createCommandFinder(dist: URL): (argv: readonly string[]) => BuiltCommand | undefined {
+export function createCommandFinder(dist: URL): (argv: readonly string[]) => ResolvedCommand | undefined {
   const folder = new URL('commands/', dist)
   const load = createRequire(folder)
   return (argv) => {
@@ -138,7 +138,7 @@ export function start(argv: readonly string[], root: string): Promise<number> {
     clock: createPinningClock(pinFiles),
     pinProgramFiles: pinFiles,
   }
-  return main(argv, context, folder, { findBuiltCommand: createCommandFinder(dist) })
+  return main(argv, context, folder, { findCommand: createCommandFinder(dist) })
 }
 
 /** The secrets of this process that are known so far. They are redacted in the text of a crash. */

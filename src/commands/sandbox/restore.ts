@@ -1,6 +1,6 @@
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
-import { maxLogBytes, readInput } from '../../app/input.ts'
+import { maxLargeInputBytes, readInput } from '../../app/input.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox.ts'
 
@@ -14,7 +14,7 @@ export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore
 
   async run(): Promise<void> {
     const { file } = this.args
-    const bytes = await readInput(this.context, file, 'the snapshot', maxLogBytes)
+    const bytes = await readInput(this.context, file, 'the snapshot', maxLargeInputBytes)
     const snapshot = this.parseJson(
       bytes.toString('utf8'),
       file === undefined || file === '-' ? 'the snapshot' : `the snapshot "${file}"`,

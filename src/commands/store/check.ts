@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { listFindings } from '../../domain/store/closing.ts'
-import { unsoundStoreError } from '../../domain/store/closing.ts'
+import { findStoreError } from '../../domain/store/closing.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
@@ -46,7 +46,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     }
     const examination = acceptsOlder ? await rollbacks.examine() : undefined
     const moveError =
-      examination?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], examination)
+      examination?.closing?.move === undefined ? undefined : findStoreError(location, [], examination)
     if (moveError !== undefined) throw moveError
     const acceptedExamination =
       examination?.closing === undefined || examination.reopenStep === 'reports' ? undefined : examination
@@ -63,7 +63,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     const findings = listFindings(damage, finalExamination)
     this.answer(
       storeCheckView(location, findings, finalExamination, acceptedExamination),
-      unsoundStoreError(location, damage, finalExamination),
+      findStoreError(location, damage, finalExamination),
     )
   }
 

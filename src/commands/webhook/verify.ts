@@ -1,7 +1,7 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { listFlags } from '../../cli/flags/list.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { maxLogBytes, readInput } from '../../app/input.ts'
+import { maxLargeInputBytes, readInput } from '../../app/input.ts'
 import { webhookSecrets } from '../../app/webhook.ts'
 import { parseCapturedRequest, readHar, readLog } from '../../domain/webhook/capture.ts'
 import { loggedVerificationsView, verificationView } from '../../output/views/webhook.ts'
@@ -70,7 +70,7 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
   }
 
   private async verifyMany(har: string | undefined): Promise<void> {
-    const bytes = await readInput(this.context, har ?? this.args.file, 'the log', maxLogBytes)
+    const bytes = await readInput(this.context, har ?? this.args.file, 'the log', maxLargeInputBytes)
     const { secret, readOtherSecrets } = await webhookSecrets(this.app, this.flags['secret-file'])
     const log = har === undefined ? readLog(bytes) : readHar(bytes)
     const { deliveries, failure } = await verifyLog(log, secret, readOtherSecrets)

@@ -24,9 +24,9 @@ import {
   collectFindings,
   type Findings,
   type Run,
-  casesThatControl,
-  casesThatOrder,
-  casesThatRead,
+  createControlCases,
+  createOrderCases,
+  createReadCases,
 } from '../table.ts'
 import type { CallOptions, CaseContext } from '../case-context.ts'
 import { object, text } from '../shape.ts'
@@ -38,7 +38,7 @@ import type { Control, Identity, Plan, Target } from '../target.ts'
  */
 export async function createEndpointCalls(
   context: CaseContext,
-  { identity, note, throttled }: Omit<CallOptions, 'headers'>,
+  { identity, note, on429 }: Omit<CallOptions, 'headers'>,
   expect: number,
 ): Promise<ExpectedCall[]> {
   const id = (await readPackages(context))[0]?.id ?? 1
@@ -51,8 +51,8 @@ export async function createEndpointCalls(
     '/v1/users',
   ]
   return [
-    ...paths.map((get) => ({ get, identity, note, throttled, expect })),
-    { order: emptyOrder, identity, note, throttled, expect },
+    ...paths.map((get) => ({ get, identity, note, on429, expect })),
+    { order: emptyOrder, identity, note, on429, expect },
   ]
 }
 
@@ -126,7 +126,7 @@ async function orderAs(
 }
 
 export const accessCases: readonly Case[] = [
-  ...casesThatRead('GET /v1/ping', {
+  ...createReadCases('GET /v1/ping', {
     'ping.answer': [
       'Response 200: data = `{status: string}`, status_message "ok", message "".',
       [
@@ -154,7 +154,7 @@ export const accessCases: readonly Case[] = [
       ],
     ],
   }),
-  ...casesThatRead('Versioning', {
+  ...createReadCases('Versioning', {
     'versioning.prefix': [
       'The version is carried in the URL path prefix: /v1/ for this version, later versions use /v2/ and so on.',
       async ({ probe }) => {
@@ -164,7 +164,7 @@ export const accessCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('What the service does', {
+  ...createReadCases('What the service does', {
     'versioning.transport': [
       'Transport | HTTPS only; plain HTTP requests are rejected',
       async ({ target, probe }) => {
@@ -179,7 +179,7 @@ export const accessCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('Authentication', {
+  ...createReadCases('Authentication', {
     'authentication.required': [
       'Both headers are required on every /v1/* endpoint except: GET /v1/ping (no authentication), and GET /v1/reports/* when a valid signed `t` query token is supplied.',
       testEachCaller(401, ({ apiKey, userEmail }) => ({
@@ -251,7 +251,7 @@ export const accessCases: readonly Case[] = [
       createForeignKeyCalls,
     ],
   }),
-  ...casesThatOrder('Request', {
+  ...createOrderCases('Request', {
     'authentication.attributed': [
       'requester.email | string | Email of the service user the request is attributed to.',
       async (context) => {
@@ -269,7 +269,7 @@ export const accessCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('GET /v1/users', {
+  ...createReadCases('GET /v1/users', {
     'authentication.second-user': [
       'Purpose: identify emails usable as the user email header.',
       (context) => [
@@ -279,7 +279,7 @@ export const accessCases: readonly Case[] = [
   }),
 ]
 
-export const roleCases = casesThatOrder('Authentication', {
+export const roleCases = createOrderCases('Authentication', {
   'roles.may-not-create': [
     'An action not permitted by the role gives 403.',
     (context) => {
@@ -331,12 +331,12 @@ const planRule =
  * cannot be undone.
  */
 export const userStatusCases: readonly Case[] = [
-  ...casesThatControl('POST /v1/requests', {
+  ...createControlCases('POST /v1/requests', {
     'standing.credits': [planRule, expectRefusedPlan('no credits')],
     'standing.trial': [planRule, expectRefusedPlan('trial expired')],
     'standing.subscription': [planRule, expectRefusedPlan('subscription inactive')],
   }),
-  ...casesThatControl('Errors', {
+  ...createControlCases('Errors', {
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
       async (context) => {
@@ -348,7 +348,7 @@ export const userStatusCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatControl('GET /v1/users', {
+  ...createControlCases('GET /v1/users', {
     'standing.inactive-user': [
       'Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -363,7 +363,7 @@ export const userStatusCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatControl('Authentication', {
+  ...createControlCases('Authentication', {
     'standing.revoked-key': [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (context) => {

@@ -1,7 +1,7 @@
 import { advise, type Case, requireItems } from '../case.ts'
 import { type Answer, isObject, readValue, formatValue } from '../answer.ts'
 import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
-import { type Run, casesThatRead, testEach } from '../table.ts'
+import { type Run, createReadCases, testEach } from '../table.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /*
@@ -49,7 +49,7 @@ function findStatusMessage(status: number): string {
 }
 
 export const answerCases: readonly Case[] = [
-  ...casesThatRead('Resources and their fields', {
+  ...createReadCases('Resources and their fields', {
     'answers.envelope': [
       'All JSON responses are wrapped as `{data, status_message, message}`.',
       testEachJsonAnswer(({ json }) => {
@@ -61,7 +61,7 @@ export const answerCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatRead('Errors', {
+  ...createReadCases('Errors', {
     'answers.data': [
       'data | object, array or null | Payload; null on errors.',
       testEachJsonAnswer(({ status, data }) => {
@@ -86,7 +86,7 @@ export const answerCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatRead('What the service does', {
+  ...createReadCases('What the service does', {
     'answers.cache-headers': [
       'Cache headers | Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response',
       async (context) => {
@@ -112,7 +112,7 @@ export const answerCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatRead('Errors', {
+  ...createReadCases('Errors', {
     'answers.never-202': ['202 | ok | Reserved; not emitted |', expectUnused(202)],
     'answers.never-422': [
       '422 | client_error | Reserved; v1 uses 400 for all validation failures |',
@@ -125,7 +125,7 @@ export const answerCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesThatRead('POST /v1/requests', {
+  ...createReadCases('POST /v1/requests', {
     'answers.retry-after': [
       '429 | Throttled; Retry-After header present.',
       async (context) => {

@@ -19,7 +19,7 @@ import {
   expectSame,
   expectStatus,
   expectRefusal,
-  casesThatOrder,
+  createOrderCases,
   testWith,
 } from '../table.ts'
 import { requireFollowedRequest } from '../journey.ts'
@@ -91,7 +91,7 @@ const packageMissingRule = '404 | Package not found, disabled, or not available 
 
 /** Cases about valid orders and their headers, and about packages that cannot be ordered. */
 export const createCases: readonly Case[] = [
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.accepted': [
       'Response 201: data = `{request_id: string (UUID), status: string}` where status is RECEIVED. A 201 confirms acceptance only; it does not mean checks have started or finished.',
       async (context) => {
@@ -114,7 +114,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('Limits', {
+  ...createOrderCases('Limits', {
     'create.longest-phone': [
       'Recipient phone | E.164, at most 15 digits | POST /v1/requests',
       testFromAccepted((body) => {
@@ -125,7 +125,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.information-optional': [
       'additional_information | array | No | Check-specific information as defined by the package schema.',
       testFromAccepted((body) => {
@@ -148,7 +148,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('Package', {
+  ...createOrderCases('Package', {
     'create.package-inactive': [
       'status | string | ACTIVE, INACTIVE or DISABLED. Only ACTIVE packages can be used to create requests.',
       async (context) => {
@@ -161,7 +161,7 @@ export const createCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.package-disabled': [
       packageMissingRule,
       async (context) => {
@@ -178,7 +178,7 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('GET /v1/requests/{request_id}', {
+  ...createOrderCases('GET /v1/requests/{request_id}', {
     'create.readable': [
       'request_id | string (UUID) | From request creation.',
       async (context) => {
@@ -220,7 +220,7 @@ const wrongPhones = [
 
 /** Cases about invalid orders, except those with invalid additional_information. */
 export const createRefusalCases: readonly Case[] = [
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.invalid-json': [
       status400Rule,
       testFromAccepted((body) => {
@@ -235,7 +235,7 @@ export const createRefusalCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('Errors', {
+  ...createOrderCases('Errors', {
     'create.missing-fields': [
       mismatchRule,
       testFromAccepted((body) => [
@@ -247,7 +247,7 @@ export const createRefusalCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.wrong-types': [
       packageIdRule,
       testFromAccepted((body) => [
@@ -315,7 +315,7 @@ const requiredRule = '...fields.<field_name>.required | boolean | Whether the fi
 
 /** Cases about orders with invalid additional_information. */
 export const createInformationCases: readonly Case[] = [
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.information-form': [
       fieldValuesRule,
       testWithInformation(({ body }) => {
@@ -344,7 +344,7 @@ export const createInformationCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesThatOrder('Package schema', {
+  ...createOrderCases('Package schema', {
     'create.information-required': [
       requiredRule,
       testWithInformation(({ body, entries: [{ code, fields }] }) => [
@@ -355,7 +355,7 @@ export const createInformationCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesThatOrder('Errors', {
+  ...createOrderCases('Errors', {
     'create.information-unknown': [
       mismatchRule,
       testWithInformation(({ body, entries: [{ code }] }) => [
@@ -363,7 +363,7 @@ export const createInformationCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesThatOrder('Package schema', {
+  ...createOrderCases('Package schema', {
     'create.information-types': [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
       testWithInformation(async ({ body, entries }, context) => {
@@ -385,7 +385,7 @@ export const createInformationCases: readonly Case[] = [
 
 /** Cases with further valid orders, which must be accepted, and with further invalid orders. */
 export const createFormCases: readonly Case[] = [
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.valid-emails': [
       emailRule,
       testFromAccepted((body) =>
@@ -395,7 +395,7 @@ export const createFormCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatOrder('Request', {
+  ...createOrderCases('Request', {
     'create.kept-as-sent': [
       'recipient | object | first_name, last_name, email, phone (strings).',
       testFromAccepted(async (body, context) => {
@@ -409,7 +409,7 @@ export const createFormCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('GET /v1/packages/{id}/schema', {
+  ...createOrderCases('GET /v1/packages/{id}/schema', {
     'create.unknown-fields': [
       unknownFieldRule,
       testFromAccepted((body) => {
@@ -427,7 +427,7 @@ export const createFormCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.information-entry-left-out': [
       status400Rule,
       testWithInformation(({ body, entries }) =>
@@ -437,7 +437,7 @@ export const createFormCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatOrder('Package schema', {
+  ...createOrderCases('Package schema', {
     'create.information-null': [
       requiredRule,
       testWithInformation(({ body, entries: [{ code, fields }] }) => {
@@ -446,7 +446,7 @@ export const createFormCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'create.information-whole': [
       fieldValuesRule,
       testWithInformation(async ({ body }, context) => {

@@ -21,8 +21,8 @@ import {
   toSortedJson,
   expectRefusal,
   findDuplicates,
-  casesThatOrder,
-  casesThatRead,
+  createOrderCases,
+  createReadCases,
   testEach,
   testWith,
 } from '../table.ts'
@@ -74,7 +74,7 @@ const statusFilterRule =
 
 /** Cases about the list of packages. */
 export const packageCases: readonly Case[] = [
-  ...casesThatRead('GET /v1/packages', {
+  ...createReadCases('GET /v1/packages', {
     'packages.list': [
       'Response 200: data = `{packages: [Package]}`. No pagination; the full list is returned. INACTIVE and DISABLED packages are returned for inventory only.',
       async (context) => {
@@ -83,13 +83,13 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('Package', {
+  ...createReadCases('Package', {
     'packages.unique-ids': [
       'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
       testWith(readPackages)((packages) => expectUniqueIds(sortedIds(packages))),
     ],
   }),
-  ...casesThatRead('GET /v1/packages', {
+  ...createReadCases('GET /v1/packages', {
     'packages.filter-status': [
       statusFilterRule,
       testWith(readPackages)((packages) =>
@@ -127,7 +127,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('Limits', {
+  ...createReadCases('Limits', {
     'packages.no-pagination': [
       'Pagination | None; packages and users are returned in full | GET /v1/packages, GET /v1/users',
       async (context) => {
@@ -136,7 +136,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('GET /v1/packages', {
+  ...createReadCases('GET /v1/packages', {
     'packages.by-role': [
       "Returns packages available to the organisation and the user (availability depends on the user's role).",
       async (context) => {
@@ -148,7 +148,7 @@ export const packageCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatOrder('POST /v1/requests', {
+  ...createOrderCases('POST /v1/requests', {
     'packages.order-by-role': [
       '404 | Package not found, disabled, or not available to the organisation and user.',
       async (context) => {
@@ -237,7 +237,7 @@ const entryPerCheckRule =
 
 /** Cases about the schemas of packages. */
 export const schemaCases: readonly Case[] = [
-  ...casesThatRead('GET /v1/packages/{id}/schema', {
+  ...createReadCases('GET /v1/packages/{id}/schema', {
     'schema.readable': [
       'Response 200: data = Package schema.',
       async (context) => {
@@ -252,7 +252,7 @@ export const schemaCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('Package schema', {
+  ...createReadCases('Package schema', {
     'schema.shape': [
       'fields.recipient | object | Keys first_name, last_name, email, phone; each is `{type: string, required: boolean}`. Phone uses E.164.',
       testWith(readSchemas)((schemas) =>
@@ -260,7 +260,7 @@ export const schemaCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatRead('Limits', {
+  ...createReadCases('Limits', {
     'schema.codes': [
       'Additional information codes | Each code at most once per request | POST /v1/requests',
       testEachSchema(({ information }) =>
@@ -270,7 +270,7 @@ export const schemaCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatRead('Package schema', {
+  ...createReadCases('Package schema', {
     'schema.needing-none-omitted': [
       entryPerCheckRule,
       testEachSchema(({ information }) =>
@@ -287,7 +287,7 @@ export const schemaCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatRead('POST /v1/requests', {
+  ...createReadCases('POST /v1/requests', {
     'schema.recipient-required': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       async (context) =>
@@ -300,7 +300,7 @@ export const schemaCases: readonly Case[] = [
         ),
     ],
   }),
-  ...casesThatRead('Package status', {
+  ...createReadCases('Package status', {
     'schema.stable': [
       'the schema of an existing package id stays stable.',
       async (context) =>
@@ -312,7 +312,7 @@ export const schemaCases: readonly Case[] = [
         })),
     ],
   }),
-  ...casesThatRead('GET /v1/packages/{id}/schema', {
+  ...createReadCases('GET /v1/packages/{id}/schema', {
     'schema.unknown-package': [
       'Errors: 401; 403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user); 429; 5xx.',
       async (context) => [

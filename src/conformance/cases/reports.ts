@@ -7,9 +7,9 @@ import {
   expectPdf,
   expectStatus,
   collectFindings,
-  casesThatControl,
-  casesThatOrder,
-  casesThatRead,
+  createControlCases,
+  createOrderCases,
+  createReadCases,
   testEach,
   testWith,
 } from '../table.ts'
@@ -156,7 +156,7 @@ const errorsRule =
   'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.'
 
 export const reportCases: readonly Case[] = [
-  ...casesThatOrder('Authentication', {
+  ...createOrderCases('Authentication', {
     'reports.url': [
       'Signed report token: report URLs in request reads carry `?t=<signed_token>`.',
       testWith(readRequestWithReports)(({ reports }) =>
@@ -171,7 +171,7 @@ export const reportCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatOrder('GET /v1/reports/{check_id}', {
+  ...createOrderCases('GET /v1/reports/{check_id}', {
     'reports.by-headers': [
       pdfRule,
       testReportOfEachKind(({ path }) => [
@@ -184,7 +184,7 @@ export const reportCases: readonly Case[] = [
       testReportOfEachKind((report, context) => [createTokenCall(context, report, 'without headers')]),
     ],
   }),
-  ...casesThatOrder('Authentication', {
+  ...createOrderCases('Authentication', {
     'reports.token-invalid': [
       'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
       testReportOfEachKind(({ path, url }) => [
@@ -193,7 +193,7 @@ export const reportCases: readonly Case[] = [
       ]),
     ],
   }),
-  ...casesThatOrder('GET /v1/reports/{check_id}/referees/{referee_id}', {
+  ...createOrderCases('GET /v1/reports/{check_id}/referees/{referee_id}', {
     'reports.token-of-another': [
       'The token `t` is specific to the referee report it was issued for.',
       testWith(readRequestWithReports)(({ reports }) => {
@@ -205,7 +205,7 @@ export const reportCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('Endpoints', {
+  ...createOrderCases('Endpoints', {
     'reports.token-elsewhere': [
       'Every endpoint below requires the two authentication headers unless stated.',
       testWith(readRequestWithReports)(({ path: requestPath, reports }) => {
@@ -216,7 +216,7 @@ export const reportCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatRead('GET /v1/reports/{check_id}', {
+  ...createReadCases('GET /v1/reports/{check_id}', {
     'reports.unknown': [
       errorsRule,
       [
@@ -225,7 +225,7 @@ export const reportCases: readonly Case[] = [
       ],
     ],
   }),
-  ...casesThatOrder('GET /v1/reports/{check_id}', {
+  ...createOrderCases('GET /v1/reports/{check_id}', {
     'reports.not-yet': [
       errorsRule,
       testWith(requireFollowedRequest)(({ earlyReports }) => {
@@ -246,13 +246,13 @@ export const reportCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatControl('Limits', {
+  ...createControlCases('Limits', {
     'reports.token-life': ['Signed report token lifetime | 1 hour | Report URLs', testTokenLife],
   }),
 ]
 
 export const reportTokenCases: readonly Case[] = [
-  ...casesThatOrder('Authentication', {
+  ...createOrderCases('Authentication', {
     'reports.token-lasts': [
       'The token is valid for 1 hour.',
       testWith(readReportsTwice)(([[report]], context) =>
@@ -262,7 +262,7 @@ export const reportTokenCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatOrder('GET /v1/reports/{check_id}', {
+  ...createOrderCases('GET /v1/reports/{check_id}', {
     'reports.every-report': [
       pdfRule,
       testWith(readReportsTwice)(([, reports], context) =>

@@ -7,8 +7,8 @@ import {
   expectSame,
   expectStatus,
   type Run,
-  casesThatOrder,
-  casesThatRead,
+  createOrderCases,
+  createReadCases,
   testEach,
   testWith,
 } from '../table.ts'
@@ -117,7 +117,7 @@ function testCheckIds({ reads }: Journey): Findings {
 }
 
 export const requestCases: readonly Case[] = [
-  ...casesThatOrder('GET /v1/requests/{request_id}', {
+  ...createOrderCases('GET /v1/requests/{request_id}', {
     'requests.shape': [
       'Response 200: data = Request (with checks and referees).',
       async (context) => {
@@ -127,13 +127,13 @@ export const requestCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('GET /v1/requests/{request_id}', {
+  ...createReadCases('GET /v1/requests/{request_id}', {
     'requests.unknown': [
       'Errors: 401; 403 (user not an active member); 404 (request not found or not available to the organisation); 429; 5xx.',
       [{ get: `/v1/requests/${unknownId}`, expect: 404 }],
     ],
   }),
-  ...casesThatOrder('Request', {
+  ...createOrderCases('Request', {
     'requests.created-at': [
       'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
       async (context) => {
@@ -155,13 +155,13 @@ export const requestCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('GET /v1/requests/{request_id}', {
+  ...createReadCases('GET /v1/requests/{request_id}', {
     'requests.malformed-id': [
       'request_id | string (UUID) | From request creation.',
       [{ get: '/v1/requests/not-a-uuid', expect: [400, 404] }],
     ],
   }),
-  ...casesThatOrder('GET /v1/requests/{request_id}', {
+  ...createOrderCases('GET /v1/requests/{request_id}', {
     'requests.unchanging': [
       'Read-only and idempotent.',
       testWith(requireFollowedRequest)(({ reads }) => {
@@ -172,13 +172,13 @@ export const requestCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('What the service does', {
+  ...createOrderCases('What the service does', {
     'requests.checks-of-package': [
       'A package defines which reference and/or background checks a request includes.',
       testWith(requireCompletedRequest)(compareWithPackage),
     ],
   }),
-  ...casesThatOrder('Check (element of checks)', {
+  ...createOrderCases('Check (element of checks)', {
     'requests.check-ids': [
       'id | string (UUID) or null | null until the check has been created.',
       testEach(followAll)(testCheckIds),
@@ -202,7 +202,7 @@ export const requestCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatOrder('GET /v1/requests/{request_id}', {
+  ...createOrderCases('GET /v1/requests/{request_id}', {
     'requests.fresh-urls': [
       'Each read produces fresh signed report URLs.',
       testWith(readReportsTwice)(([first, second]) => {
@@ -227,7 +227,7 @@ const areAllFinished = (checks: string[]): boolean => checks.every((status) => t
 const hasCompleted = (checks: string[]): boolean => checks.includes('COMPLETED')
 
 export const statusCases: readonly Case[] = [
-  ...casesThatOrder('Request status', {
+  ...createOrderCases('Request status', {
     'statuses.received': [
       'RECEIVED | Initial status on creation. Accepted; checks not yet started.',
       testStatus('RECEIVED', (checks) => checks.every((status) => status === 'RECEIVED')),
@@ -266,7 +266,7 @@ export const statusCases: readonly Case[] = [
       ),
     ],
   }),
-  ...casesThatOrder('Check (element of checks)', {
+  ...createOrderCases('Check (element of checks)', {
     'statuses.reports-of-the-finished': [
       'report_pdf_url | string or null | Background checks only. Signed URL; null until the report is available. Token valid 1 hour.',
       async (context) => {
@@ -288,7 +288,7 @@ export const statusCases: readonly Case[] = [
 const [manualWaitMs, realWaitMs] = [24 * 3_600_000, 3000]
 
 /** These cases run after most others, so that an ended request has had time to change. */
-export const terminalStatusCases: readonly Case[] = casesThatOrder('Request status', {
+export const terminalStatusCases: readonly Case[] = createOrderCases('Request status', {
   'statuses.terminal': [
     'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',
     async (context) => {

@@ -12,7 +12,7 @@ import {
   expectStatus,
   type Findings,
   type Run,
-  casesThatUseUpQuota,
+  createQuotaCases,
   testWith,
 } from '../table.ts'
 import { requireCompletedRequest } from '../journey.ts'
@@ -85,7 +85,7 @@ class Quota {
 
   /** Makes a call that counts against the quota. */
   call(note?: string): Promise<Answer> {
-    return this.#context.probe.get('/v1/users', { throttled: 'return', note })
+    return this.#context.probe.get('/v1/users', { on429: 'return', note })
   }
 
   /** Makes calls until one is refused or `maxCalls` calls were accepted. */
@@ -177,7 +177,7 @@ function describeUnusable({ refusal }: FillResult, { seconds }: QuotaWindow): st
 }
 
 const describeTooShort = (seconds: number): string =>
-  `${seconds} s, as told, were not enough: the next call was refused again`
+  `the stated ${seconds} s were not enough: the next call was refused again`
 
 async function testMinuteQuota(quota: Quota): Promise<Findings> {
   const { minute } = quota
@@ -264,7 +264,7 @@ async function testPingExempt(quota: Quota, { probe, target }: CaseContext): Pro
   const { accepted } = await quota.exceed()
   return [
     accepted !== quota.minute.calls && `after 3 pings ${accepted} calls were accepted: pings count`,
-    { get: '/v1/ping', throttled: 'return', note: 'when the quota is used up', expect: 200 },
+    { get: '/v1/ping', on429: 'return', note: 'when the quota is used up', expect: 200 },
   ]
 }
 
@@ -272,10 +272,10 @@ async function testTokenExempt(quota: Quota, context: CaseContext): Promise<Expe
   const { probe } = context
   const { order } = await requireCompletedRequest(context)
   await quota.waitForWindowStart()
-  const answer = await probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
+  const answer = await probe.get(`/v1/requests/${order.requestId}`, { on429: 'return' })
   const url = findReportUrls(answer.data)[0]?.url ?? ''
   const get = requireValue(probe.relativePath(url), 'no report URL of this deployment was seen')
-  const options = { identity: {}, throttled: 'return' } as const
+  const options = { identity: {}, on429: 'return' } as const
   for (let round = 0; round < 2; round += 1) await probe.get(get, { ...options, note: 'by token' })
   const { accepted } = await quota.fill(quota.minute.calls)
   return [
@@ -291,7 +291,7 @@ async function testAllEndpoints(quota: Quota, context: CaseContext): Promise<Fin
   await quota.waitForWindowStart()
   let otherCalls = 0
   for (const path of paths.slice(0, minute.calls - 1)) {
-    if ((await context.probe.get(path, { throttled: 'return' })).status === 200) otherCalls += 1
+    if ((await context.probe.get(path, { on429: 'return' })).status === 200) otherCalls += 1
   }
   requireTestable(otherCalls > 0, 'no other endpoint answered')
   const { accepted } = await quota.fill(minute.calls)
@@ -330,7 +330,7 @@ const testOtherCaller = (findCaller: (context: CaseContext) => Identity, note: s
   testWithQuota(async (quota, context) => {
     const identity = findCaller(context)
     await quota.useUpMinute()
-    return [{ get: '/v1/users', identity, throttled: 'return', note, expect }]
+    return [{ get: '/v1/users', identity, on429: 'return', note, expect }]
   })
 
 const minuteRule =
@@ -343,11 +343,11 @@ const retryAfterRule =
   'The 429 Retry-After value is the number of seconds left in the window that was breached (per-minute or per-hour, whichever was hit first).'
 
 export const throttleCases: readonly Case[] = [
-  ...casesThatUseUpQuota('Limits', { 'throttle.minute': [minuteRule, testWithQuota(testMinuteQuota)] }),
-  ...casesThatUseUpQuota('Errors', {
+  ...createQuotaCases('Limits', { 'throttle.minute': [minuteRule, testWithQuota(testMinuteQuota)] }),
+  ...createQuotaCases('Errors', {
     'throttle.minute-retry-after': [retryAfterRule, testWithQuota(testMinuteRetryAfter)],
   }),
-  ...casesThatUseUpQuota('Limits', {
+  ...createQuotaCases('Limits', {
     'throttle.fixed-window': [minuteRule, testWithQuota(testFixedWindow)],
     'throttle.hour': [hourRule, testWithQuota(testHourQuota)],
     'throttle.every-endpoint': [
@@ -355,7 +355,7 @@ export const throttleCases: readonly Case[] = [
       testWithQuota(async (quota, context) => {
         await readPackages(context)
         await quota.useUpMinute()
-        return createEndpointCalls(context, { throttled: 'return', note: 'when the quota is used up' }, 429)
+        return createEndpointCalls(context, { on429: 'return', note: 'when the quota is used up' }, 429)
       }),
     ],
     'throttle.ping-exempt': [exemptionsRule, testWithQuota(testPingExempt)],
@@ -369,14 +369,14 @@ export const throttleCases: readonly Case[] = [
 
 /** Cases about the calls that share a window. */
 export const quotaScopeCases: readonly Case[] = [
-  ...casesThatUseUpQuota('Limits', {
+  ...createQuotaCases('Limits', {
     'throttle.all-endpoints-together': [minuteRule, testWithQuota(testAllEndpoints)],
     'throttle.all-users-together': [
       minuteRule,
       testOtherCaller(requireSecondUser, 'as the second user, when the quota of the key is used up', 429),
     ],
   }),
-  ...casesThatUseUpQuota('Errors', {
+  ...createQuotaCases('Errors', {
     'throttle.whole-seconds': [retryAfterRule, testWithQuota(testWholeSeconds)],
   }),
 ]

@@ -6,8 +6,8 @@ import {
   expectUniqueIds,
   testEach,
   testWith,
-  casesThatControl,
-  casesThatRead,
+  createControlCases,
+  createReadCases,
 } from '../table.ts'
 import { arrayOf, object, type Shape, text, uuid } from '../shape.ts'
 import type { CaseContext } from '../case-context.ts'
@@ -51,7 +51,7 @@ const testEachUser = testEach(requireUsers, (user) => `${emailOf(user)} `)
 const testEachPermissions = testEach(requireUsersWithPermissions, (user) => `${emailOf(user)} `)
 
 export const userCases: readonly Case[] = [
-  ...casesThatRead('GET /v1/users', {
+  ...createReadCases('GET /v1/users', {
     'users.list': [
       'Response 200: data = `{users: [User]}`. The full list of active users of the organisation identified by the API key is returned; no pagination. Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -60,7 +60,7 @@ export const userCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('User', {
+  ...createReadCases('User', {
     'users.permissions-of-members': [
       'permissions | array of strings | Present only when role is member; omitted for other roles. Format `<product>.<level>`.',
       testEachUser((user) => {
@@ -97,7 +97,7 @@ export const userCases: readonly Case[] = [
       }),
     ],
   }),
-  ...casesThatControl('User', {
+  ...createControlCases('User', {
     'users.active-teams': [
       'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
       (context) => {
@@ -114,7 +114,7 @@ export const userCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('GET /v1/users', {
+  ...createReadCases('GET /v1/users', {
     'users.inactive': [
       'Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -130,7 +130,7 @@ export const userCases: readonly Case[] = [
       },
     ],
   }),
-  ...casesThatRead('User', {
+  ...createReadCases('User', {
     'users.job-title': [
       'job_title | string | Empty string when not set.',
       testEachUser((user) => [typeof user.job_title !== 'string' && 'has no string as job_title']),
@@ -140,7 +140,7 @@ export const userCases: readonly Case[] = [
       testWith(requireUsers)((users) => expectUniqueIds(users.map(({ id }) => id))),
     ],
   }),
-  ...casesThatRead('GET /v1/users', {
+  ...createReadCases('GET /v1/users', {
     'users.no-parameters': [
       'No query parameters.',
       async (context) => {

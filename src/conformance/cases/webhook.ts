@@ -12,7 +12,7 @@ import {
   identifyUpdate,
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
-import { expectSame, type Findings, casesThatControl, testEach } from '../table.ts'
+import { expectSame, type Findings, createControlCases, testEach } from '../table.ts'
 import { type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
 import { orderRichestPackage } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
@@ -107,7 +107,7 @@ function findReasonFaults(delivery: Delivery): Findings {
 }
 
 export const webhookCases: readonly Case[] = [
-  ...casesThatControl('Request status', {
+  ...createControlCases('Request status', {
     'webhook.every-change': [
       'Every change of the overall request status triggers one `request.updated` event.',
       testEachJourney(findMissingEvents),
@@ -117,7 +117,7 @@ export const webhookCases: readonly Case[] = [
       testEachJourney(findNeedlessEvents),
     ],
   }),
-  ...casesThatControl('Events', {
+  ...createControlCases('Events', {
     'webhook.request': [
       'One event type exists: `request.updated`.',
       testEachEvent((each) => [
@@ -375,7 +375,7 @@ async function expectNoRetry(
   ]
 }
 
-export const webhookDeliveryCases: readonly Case[] = casesThatControl('Events', {
+export const webhookDeliveryCases: readonly Case[] = createControlCases('Events', {
   'webhook.again-after-refusal': [
     atLeastOnceRule,
     async (context) => {

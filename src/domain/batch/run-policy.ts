@@ -309,7 +309,7 @@ export function nextQueuedStep(batch: Batch, now: number, lastRunAt: number | un
 }
 
 /** A profile that can order, and the account that it orders for. */
-export interface Orderer {
+export interface OrderingProfile {
   name: string
   baseUrl: string
   email: string
@@ -320,7 +320,7 @@ export interface Orderer {
  * Returns the profile for a batch or request: one of the same service and, if it is known, account. A profile of the
  * user who started it comes first.
  */
-export function findOrderer<T extends Orderer>(
+export function findOrderingProfile<T extends OrderingProfile>(
   { baseUrl, userEmail, account }: { baseUrl: string; userEmail: string; account?: string | undefined },
   profiles: readonly T[],
 ): T | undefined {

@@ -4,7 +4,7 @@ import type { AdditionalInformation, FieldValue } from '../../contract/request.t
 import { checkFieldValue } from './field-value.ts'
 import { type FormField, titleOf, formatAnswer } from './fields.ts'
 import { problemsError, formatForMessage } from './problem.ts'
-import { answerOf } from './implausible.ts'
+import { fieldValueIn } from './implausible.ts'
 import { readRecipientField } from './recipient.ts'
 import { type DraftBody, fieldsOfCheck, validateDraft } from './validate.ts'
 
@@ -21,7 +21,7 @@ export function readAnswers(input: DraftBody, schema: PackageSchema, fields: rea
     )
   }
   const answers: Answers = new Map()
-  for (const field of fields) setAnswer(answers, field, answerOf(draft, field))
+  for (const field of fields) setAnswer(answers, field, fieldValueIn(draft, field))
   return answers
 }
 
@@ -80,7 +80,7 @@ export function changeChoices(
 export function validAnswers(draft: DraftBody, fields: readonly FormField[]): Answers {
   const answers: Answers = new Map()
   for (const field of fields) {
-    const answer = answerOf(draft, field)
+    const answer = fieldValueIn(draft, field)
     if (answer !== undefined && isValidAnswer(field, answer)) answers.set(field, answer)
   }
   return answers

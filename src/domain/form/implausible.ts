@@ -43,7 +43,7 @@ export function createImplausibleFinder(
   if (fields.length === 0) return () => []
   return (body) =>
     fields.flatMap(({ field, meaning }) => {
-      const value = answerOf(body, field)
+      const value = fieldValueIn(body, field)
       const reason = value === undefined ? undefined : implausibleReason(meaning, value, today)
       return value === undefined || reason === undefined ? [] : [{ field, value, reason }]
     })
@@ -78,7 +78,7 @@ function isEmpty(value: FieldValue): boolean {
 }
 
 /** Returns the value that a body has for a field. */
-export function answerOf(body: DraftBody, { code, name }: FormField): FieldValue | undefined {
+export function fieldValueIn(body: DraftBody, { code, name }: FormField): FieldValue | undefined {
   const values =
     code === undefined
       ? body.recipient

@@ -118,10 +118,10 @@ function listNamed(
 const readPause = { share: 0.1, minMs: 1000, maxMs: 120_000 }
 
 /**
- * The pause if a receiver stores events. It covers the case that the receiver has stopped, and uses at most half of
+ * The pause between two reads of a request while a receiver stores events. It covers the case that the receiver has stopped, and uses at most half of
  * the poll quota.
  */
-export const safetyPause = { minMs: 300_000, perRequestMs: 10_000 }
+export const pauseWithReceiver = { minMs: 300_000, perRequestMs: 10_000 }
 
 /** Events that arrived this long before a wait started belong to the wait. */
 export const earlierEventsMs = 60_000

@@ -214,8 +214,8 @@ export function listFindings(damage: readonly string[], examined: ExaminedLogs):
   ]
 }
 
-/** Returns the error of a check with findings; undefined if the store is sound and open. */
-export function unsoundStoreError(
+/** Returns the error of a store that is damaged or closed; undefined if it is sound and open. */
+export function findStoreError(
   location: string,
   damage: readonly string[],
   { closing, unreported, reopenStep }: Pick<ExaminedLogs, 'closing' | 'unreported' | 'reopenStep'>,

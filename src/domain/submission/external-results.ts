@@ -146,7 +146,7 @@ export function personDigests(recipient: Recipient): PersonDigests {
  * Compares the digests of two people. Returns undefined if they have neither the e-mail nor the phone in common, and
  * so are two people.
  */
-export function sharedDigests(
+export function comparePersonDigests(
   one: PersonDigests,
   other: PersonDigests,
 ): { person: 'same' | 'similar'; shares: SharedDetail[] } | undefined {

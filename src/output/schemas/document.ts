@@ -38,13 +38,13 @@ function withError(answer: z.ZodType): z.ZodType {
 }
 
 /** Returns the schema of all documents that a command may print with --json: its answer, or only an error. */
-export function documentOf(answer: z.ZodType): z.ZodType {
+export function documentSchemaOf(answer: z.ZodType): z.ZodType {
   return z.union([withError(answer), z.strictObject({ error: failure })])
 }
 
-/** Returns `documentOf` as JSON Schema (2020-12). It allows further keys, because later versions may add some. */
+/** Returns `documentSchemaOf` as JSON Schema (2020-12). It allows further keys, because later versions may add some. */
 export function jsonSchemaOf(answer: z.ZodType): object {
-  return z.toJSONSchema(documentOf(answer), {
+  return z.toJSONSchema(documentSchemaOf(answer), {
     target: 'draft-2020-12',
     io: 'input',
     unrepresentable: 'any',

@@ -137,7 +137,7 @@ export class Sandbox {
   }
 
   /** A key of a second organisation and its owner's e-mail; empty if there is none. */
-  get otherOrganisation(): Pick<Credentials, 'apiKey' | 'userEmail'> {
+  get otherOrganisationOwner(): Pick<Credentials, 'apiKey' | 'userEmail'> {
     const [, second] = this.#state.organisations.values()
     return second === undefined ? { apiKey: '', userEmail: '' } : findCredentials(second, this.#state)
   }

@@ -477,8 +477,16 @@ export class Batches extends StorePart {
     await this.engine.run(updateRows('batches', { resultsFile: path }, { id: batchId }))
   }
 
-  /** Records that the batch is queued for a worker since `at`; undefined records that it is not queued. */
-  async recordQueued(batchId: string, at: number | undefined): Promise<void> {
+  /** Records that the batch is queued for a worker since `at`. */
+  recordQueued(batchId: string, at: number): Promise<void> {
+    return this.#setQueuedAt(batchId, at)
+  }
+
+  recordNotQueued(batchId: string): Promise<void> {
+    return this.#setQueuedAt(batchId, undefined)
+  }
+
+  async #setQueuedAt(batchId: string, at: number | undefined): Promise<void> {
     await this.engine.transaction(function* () {
       yield* updateRows('batches', { queuedAt: at }, { id: batchId })
       yield* runShared(`NOTIFY ${newsChannel}, 'batch'`)

@@ -42,7 +42,7 @@ export interface StoreOptions {
   /** Limit in milliseconds for connecting to a database and for each answer; default 10 s and 60 s. */
   answerMs?: number | undefined
   /** Milliseconds after which a connection to a database is closed in any state; default none. */
-  totalMs?: number | undefined
+  maxConnectionMs?: number | undefined
   /** Called with one sentence about a problem that was found or fixed, such as a file that other users could read. */
   onMessage?: ((message: string) => void) | undefined
 }
@@ -97,7 +97,7 @@ export async function assembleStore(
     problems: () => upkeep.problems(),
     backup: (path: string) => upkeep.backup(path),
     /** Returns the functions for `store move`. Throws a UsageError for a store in memory. */
-    async moving() {
+    async openForMove() {
       if (files === undefined) {
         throw new UsageError('a store in memory cannot be moved', {
           hint: 'Give a file, or a postgres:// address.',

@@ -33,8 +33,8 @@ const journalName = 'journal'
 /** Much more than the journal of a run with 100,000 reports. */
 const maxJournalBytes = 100 * 1024 * 1024
 const temporaryName = /^[0-9a-f]{16}\.part$/
-/** How often to try to lock: a process that ends removes its lock, and another process may have come first. */
-const maxTries = 20
+/** Maximum number of attempts to lock. An attempt fails if the last holder removes the lock file meanwhile. */
+const maxAttempts = 20
 /** The time between two attempts to get the lock of another run, in ms. */
 const pauseMs = 250
 
@@ -87,7 +87,7 @@ export class WorkFolder {
     return this.#folder.status
   }
 
-  /** Returns an error with the path of the folder, as HeldFolder does. */
+  /** Replaces the system path in the message and hint of a RefcheckError by the path of the folder, and returns the error. */
   withShownPath(error: unknown): unknown {
     return this.#folder.withShownPath(error)
   }
@@ -115,11 +115,11 @@ export class WorkFolder {
     this.#closeJournal()
     const lock = join(this.#folder.systemPath, lockName)
     await rm(join(this.#folder.systemPath, journalName), { force: true })
-    const isRemoved = tryUnlink(lock)
+    const isLockRemoved = tryUnlink(lock)
     this.#claim.release()
     // Windows cannot remove an open file, so the lock is removed after it is released. If another process has taken
     // the folder meanwhile, both calls fail, and the folder belongs to that process.
-    if (!isRemoved) await rm(lock, { force: true }).catch(() => undefined)
+    if (!isLockRemoved) await rm(lock, { force: true }).catch(() => undefined)
     this.#folder.close()
     await rmdir(this.path).catch(() => undefined)
   }
@@ -157,12 +157,12 @@ async function acquireClaim(
 }
 
 /**
- * Locks the file that has the lock's name: a lock on a file that its last holder has just removed would exclude no
- * other process.
+ * Locks the lock file, and then checks that it is still the file at that path: a lock on a file that its last holder
+ * has removed meanwhile would exclude no other process.
  */
 async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
   const lock = join(path, lockName)
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       await makeFolder(path)
       const before = createLock(lock)
@@ -172,12 +172,15 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
       if (after !== undefined && isSameFile(before, after)) return claim
       claim.release()
     } catch (error) {
-      if (tries >= maxTries || !isGone(path, lock)) throw error
+      if (attempt >= maxAttempts || !isRemoved(path, lock)) throw error
     }
   }
 }
 
-/** Makes the lock's file if it is missing, in one step during which no process on this machine can have locked it. */
+/**
+ * Creates the lock file if it is missing. Closing a file drops the locks of this process on it, so only a file that was
+ * just created is closed, in the same synchronous step.
+ */
 function createLock(lock: string): Stats {
   const existing = lstatSync(lock, { throwIfNoEntry: false })
   if (existing !== undefined) return existing
@@ -201,8 +204,8 @@ function tryUnlink(lock: string): boolean {
 
 const isSameFile = (one: Stats, other: Stats): boolean => one.ino === other.ino && one.dev === other.dev
 
-/** Returns whether the folder or its lock is missing, because its holder ended meanwhile. */
-function isGone(path: string, lock: string): boolean {
+/** Returns whether the folder or its lock file is missing, because the last holder removed it meanwhile. */
+function isRemoved(path: string, lock: string): boolean {
   const statOf = (each: string): Stats | undefined => lstatSync(each, { throwIfNoEntry: false })
   return statOf(path) === undefined || statOf(lock) === undefined
 }
@@ -214,16 +217,16 @@ async function makeFolder(path: string): Promise<void> {
     if (systemErrorCode(error) !== 'EEXIST') throw diskFailure('write to the folder', join(path, '..'), error)
     const status = await lstat(path).catch(() => undefined)
     if (status === undefined) return
-    const why = await findForeignReason(path, status)
+    const why = await findReasonNotToUse(path, status)
     if (why !== undefined) throw unsafeFolderError(path, why)
   }
 }
 
 /**
- * Returns why a folder must not be used; undefined if this account made it for itself. In a folder that others may
- * write to, anything can exist under these names.
+ * Returns why the folder must not be used; undefined if only this account can use it. If others may write to the output
+ * folder, they may have made a folder, file or link of this name.
  */
-async function findForeignReason(path: string, status: Stats): Promise<string | undefined> {
+async function findReasonNotToUse(path: string, status: Stats): Promise<string | undefined> {
   if (!status.isDirectory()) return 'it is not a folder'
   const ownId = ownUserId()
   if (ownId === undefined) return undefined
@@ -243,8 +246,8 @@ async function openChecked(path: string): Promise<HeldFolder> {
   } catch (error) {
     throw diskFailure('use the folder', path, error)
   }
-  // The name of a descriptor is itself a link.
-  const why = await findForeignReason(`${folder.systemPath}/.`, folder.status)
+  // On Linux `systemPath` is a link (/proc/self/fd/N), and `/.` makes the check follow it.
+  const why = await findReasonNotToUse(`${folder.systemPath}/.`, folder.status)
   if (why === undefined) return folder
   folder.close()
   throw unsafeFolderError(path, why)

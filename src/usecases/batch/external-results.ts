@@ -9,7 +9,7 @@ import { type ResultsRow, resultsReader } from '../../domain/batch/results.ts'
 import type { RowReading } from '../../domain/batch/row.ts'
 import {
   personDigests,
-  sharedDigests,
+  comparePersonDigests,
   isEvidence,
   type ExternalResult,
 } from '../../domain/submission/external-results.ts'
@@ -268,6 +268,6 @@ export class ExternalResults {
 function resultAbout(recipient: Recipient, resultsRow: ResultsRow): ExternalResult | undefined {
   const { digests, batchId: _, row: __, ...rest } = resultsRow
   if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
-  const shared = sharedDigests(personDigests(recipient), digests)
+  const shared = comparePersonDigests(personDigests(recipient), digests)
   return shared && { ...rest, ...shared }
 }

@@ -228,7 +228,7 @@ export async function reconcileAndSend(
     requireSameService(batch, ports.api)
     requireSameAccount(batch, ports.account)
     const shouldLeaveQueue = batch.queuedAt !== undefined && options.isQueued !== true
-    if (shouldLeaveQueue) await ports.batches.recordQueued(batchId, undefined)
+    if (shouldLeaveQueue) await ports.batches.recordNotQueued(batchId)
     const mustCheckOrganisation = batch.counts.pending > 0 && options.isOrganisationChecked !== true
     const organisationError = mustCheckOrganisation
       ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)

@@ -5,7 +5,7 @@ import {
   earlierEventsMs,
   notReadInTimeError,
   pauseBeforeRead,
-  safetyPause,
+  pauseWithReceiver,
   isWaitOver,
   waitFailure,
   type WaitGoal,
@@ -274,7 +274,8 @@ class WaitSchedule {
     due.hasNewEvent = false
     due.failures = 0
     const isWaitingForEvent = this.#hasReceiver && isUnfinished(status)
-    due.nextReadAt = now + (isWaitingForEvent ? this.#safetyPauseMs() : pauseBeforeRead(now - due.changedAt))
+    due.nextReadAt =
+      now + (isWaitingForEvent ? this.#pauseWithReceiverMs() : pauseBeforeRead(now - due.changedAt))
   }
 
   /** Sets the time of the next read of a request after a failed read. */
@@ -286,7 +287,7 @@ class WaitSchedule {
   #trustReceiver(): void {
     if (this.#hasReceiver) return
     this.#hasReceiver = true
-    const safetyReadAt = this.#clock.monotonic() + this.#safetyPauseMs()
+    const safetyReadAt = this.#clock.monotonic() + this.#pauseWithReceiverMs()
     for (const due of this.#queue) {
       const isUnchanged =
         due.status !== undefined && (this.#reportedStatuses.get(due.id) ?? due.status) === due.status
@@ -302,8 +303,8 @@ class WaitSchedule {
       due.nextReadAt = Math.min(due.nextReadAt, now + pauseBeforeRead(now - due.changedAt))
   }
 
-  #safetyPauseMs(): number {
-    return Math.max(safetyPause.minMs, safetyPause.perRequestMs * this.#queue.length)
+  #pauseWithReceiverMs(): number {
+    return Math.max(pauseWithReceiver.minMs, pauseWithReceiver.perRequestMs * this.#queue.length)
   }
 
   async #readInbox(): Promise<void> {

@@ -6,7 +6,7 @@ import {
   type Move,
   type TableDigest,
 } from '../../domain/store/moving.ts'
-import { unsoundStoreError } from '../../domain/store/closing.ts'
+import { findStoreError } from '../../domain/store/closing.ts'
 import { NoAnswerError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Store } from '../../store/ledger/store.ts'
@@ -26,7 +26,7 @@ export interface MoveOptions extends Pick<Services, 'clock' | 'random'> {
 export interface MovedStore {
   from: string
   to: string
-  /** The address by which the new store has to be used from now on. */
+  /** The address of the new store that the user has to set from now on. */
   use: string
   tables: TableDigest[]
 }
@@ -44,16 +44,16 @@ export async function moveStore({
   clock,
   random,
 }: MoveOptions): Promise<MovedStore> {
-  const source = await oldStore.moving()
+  const source = await oldStore.openForMove()
   const earlierMove = await source.readMove()
   if (earlierMove?.isDone === true) throw storeMovedError(oldStore.location, earlierMove)
-  if (earlierMove === undefined) await requireReady(oldStore, clock)
+  if (earlierMove === undefined) await requireIdle(oldStore, clock)
   await confirm()
   const newStore = await openNewStore()
   requireOtherAddress(oldStore.location, newStore.location)
   const newAddress = address ?? newStore.location
   requireSameTarget(oldStore.location, earlierMove, newAddress)
-  const target = await newStore.moving()
+  const target = await newStore.openForMove()
   const move: Move = earlierMove ?? { id: random.uuid(), to: newAddress, isDone: false }
   // The record of the move that has filled the new store, if an earlier run got that far.
   const arrival = await target.readArrival()
@@ -75,7 +75,7 @@ export async function moveStore({
 }
 
 /** Throws unless the store is idle: no process sends or forwards, and no row is being sent. */
-async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<void> {
+async function requireIdle(store: Store, clock: Pick<Clock, 'now'>): Promise<void> {
   await requireOpen(store)
   await store.ledger.recover(clock.now())
   const batches = await store.batches.list({ includesSingleOrders: true })
@@ -92,7 +92,9 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
   })
 }
 
+/** Throws if the store is closed, or is found to lack attempts that the attempt logs have. */
 async function requireOpen({ rollbacks, location }: Store): Promise<void> {
-  const failure = unsoundStoreError(location, [], await rollbacks.examine())
+  const noDamage: readonly string[] = []
+  const failure = findStoreError(location, noDamage, await rollbacks.examine())
   if (failure !== undefined) throw failure
 }

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { type Orderer, findOrderer, nextQueuedStep } from '../../domain/batch/run-policy.ts'
+import { type OrderingProfile, findOrderingProfile, nextQueuedStep } from '../../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../../domain/worker/events.ts'
 import { type ErrorCode, RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -10,21 +10,21 @@ import type { PurgedAll } from '../store/purge.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 
 /** A profile of the worker, and the work that is done with its key. */
-export interface WorkerProfile extends Orderer {
+export interface WorkerProfile extends OrderingProfile {
   sendBatch(batchId: string): Promise<RunOutcome>
   /** Reads unfinished requests and records their statuses. Returns the failure that ended this, if any. */
   refreshRequests(): Promise<RefcheckError | undefined>
   /** Returns the calls that are left in each window of the quota. */
   readQuota(): Promise<{ seconds: number; left: number }[]>
-  /** Downloads new reports; undefined if no folder is set. */
-  fileReports: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
+  /** Downloads new reports (the logged event is `filed`); undefined if no folder is set. */
+  downloadReports: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
 }
 
 /** Numbers of expired items that were purged. */
 type PurgeCounts = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
 
 export interface WorkOptions {
-  batches: Pick<Batches, 'listQueued' | 'recordQueued'>
+  batches: Pick<Batches, 'listQueued' | 'recordNotQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
   /** Purges personal data that is older than the retention; undefined if none is set. */
@@ -59,25 +59,26 @@ class Worker {
   /** The runs of batches and the reads of requests that have not ended, by the name of the profile. */
   readonly #runningSends = new Map<string, Promise<void>>()
   readonly #runningReads = new Map<string, Promise<void>>()
-  /** The times of the last run and of the first possible next run, by the id of the batch. */
+  /** The time of the end of the last run, by the id of the batch. */
   readonly #lastRunAt = new Map<string, number>()
+  /** The first time at which a batch may run again after its run failed before it began, by the id of the batch. */
   readonly #retryAt = new Map<string, number>()
   /** The monotonic time of the last read of requests, by the name of the profile. */
-  readonly #readAt = new Map<string, number>()
+  readonly #lastReadAt = new Map<string, number>()
   /** Ids of batches that were reported because no profile can send them. */
-  readonly #unassigned = new Set<string>()
-  readonly #arrivals: WakeableSleep
-  #purgedAt: number | undefined
+  readonly #reportedAsUnassigned = new Set<string>()
+  readonly #wakeableSleep: WakeableSleep
+  #lastPurgeAt: number | undefined
 
   constructor(services: WorkOptions) {
     this.#services = services
-    this.#arrivals = new WakeableSleep(services.clock)
+    this.#wakeableSleep = new WakeableSleep(services.clock)
   }
 
   async run(): Promise<void> {
     const { signal, profiles, onEvent, once } = this.#services
     onEvent({ name: 'started', profiles: profiles.map(({ name }) => name) })
-    await this.#listen()
+    await this.#subscribe()
     while (!signal.aborted) {
       await this.#findWork()
       await this.#purgeExpired()
@@ -92,18 +93,21 @@ class Worker {
     onEvent({ name: 'stopped' })
   }
 
-  /** Subscribes to announcements of new work. If this fails, polling finds the work all the same. */
-  async #listen(): Promise<void> {
+  /**
+   * Subscribes to announcements of new work. If this fails, the event `store-waits` is logged, which means that the store
+   * is not available now, and polling finds the work later.
+   */
+  async #subscribe(): Promise<void> {
     const { inbox, onEvent } = this.#services
     try {
-      await this.#arrivals.listen(inbox, 'batch')
+      await this.#wakeableSleep.listen(inbox, 'batch')
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
     }
   }
 
   async #pause(): Promise<void> {
-    await this.#arrivals.sleep(pollIntervalMs, this.#services.signal).catch(() => undefined)
+    await this.#wakeableSleep.sleep(pollIntervalMs, this.#services.signal).catch(() => undefined)
   }
 
   /** Starts queued batches. A store that cannot be read is read again at the next poll. */
@@ -118,8 +122,8 @@ class Worker {
 
   async #purgeExpired(): Promise<void> {
     const { clock, purgeExpired, onEvent } = this.#services
-    if (this.#purgedAt !== undefined && clock.monotonic() - this.#purgedAt < purgeIntervalMs) return
-    this.#purgedAt = clock.monotonic()
+    if (this.#lastPurgeAt !== undefined && clock.monotonic() - this.#lastPurgeAt < purgeIntervalMs) return
+    this.#lastPurgeAt = clock.monotonic()
     try {
       const { rows, events, drafts } = (await purgeExpired()) ?? noPurgeCounts
       if (rows + events + drafts > 0) onEvent({ name: 'purged', rows, events, drafts, code: undefined })
@@ -132,15 +136,15 @@ class Worker {
     const { batches, profiles, clock, onEvent } = this.#services
     const now = clock.now()
     const step = nextQueuedStep(batch, now, this.#lastRunAt.get(batch.id))
-    if (step.kind === 'done') return batches.recordQueued(batch.id, undefined)
+    if (step.kind === 'done') return batches.recordNotQueued(batch.id)
     if (step.kind !== 'run' || now < (this.#retryAt.get(batch.id) ?? 0)) return
-    const profile = findOrderer(batch, profiles)
+    const profile = findOrderingProfile(batch, profiles)
     if (profile === undefined) {
       const reason = 'no profile of this worker has its base URL and account: see --profiles'
-      if (!this.#unassigned.has(batch.id)) {
+      if (!this.#reportedAsUnassigned.has(batch.id)) {
         onEvent({ name: 'batch-without-profile', batchId: batch.id, reason })
       }
-      this.#unassigned.add(batch.id)
+      this.#reportedAsUnassigned.add(batch.id)
       return
     }
     if (this.#runningSends.has(profile.name)) return
@@ -169,10 +173,10 @@ class Worker {
   #startRefresh(profile: WorkerProfile): void {
     const { clock, refreshMs, once } = this.#services
     const { name } = profile
-    const lastReadAt = this.#readAt.get(name)
+    const lastReadAt = this.#lastReadAt.get(name)
     const isDue = lastReadAt === undefined || (!once && clock.monotonic() - lastReadAt >= refreshMs)
     if (!isDue || this.#runningReads.has(name)) return
-    this.#readAt.set(name, clock.monotonic())
+    this.#lastReadAt.set(name, clock.monotonic())
     this.#runningReads.set(
       name,
       this.#refreshProfile(profile).finally(() => this.#runningReads.delete(name)),
@@ -180,14 +184,14 @@ class Worker {
   }
 
   async #refreshProfile(profile: WorkerProfile): Promise<void> {
-    const { name, fileReports } = profile
+    const { name, downloadReports } = profile
     const { onEvent, signal } = this.#services
     const failure = await profile.refreshRequests().catch((error: unknown) => error)
     if (signal.aborted) return
     onEvent({ name: 'refreshed', profile: name, code: failure === undefined ? undefined : codeOf(failure) })
-    if (fileReports === undefined) return
+    if (downloadReports === undefined) return
     try {
-      const result = await fileReports()
+      const result = await downloadReports()
       onEvent({ name: 'filed', profile: name, reports: result.reports, code: result.failure?.code })
     } catch (error) {
       if (!signal.aborted) onEvent({ name: 'filed', profile: name, reports: 0, code: codeOf(error) })

@@ -11,7 +11,7 @@ import { sampleOf } from '../../harness/share.ts'
 import { worldWithLargeQuota } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('forgotten', { mustNotHappen: 'ordered twice' })
+recordForFaultTable('store-rolled-back', { mustNotHappen: 'ordered twice' })
 
 const rowCount = 60
 const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']

@@ -15,7 +15,7 @@ import { clearStore } from '../../harness/postgres-store.ts'
 import type { Outcome } from '../../harness/run-command.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('forgotten', { mustNotHappen: 'ordered twice' })
+recordForFaultTable('store-rolled-back', { mustNotHappen: 'ordered twice' })
 
 /** Timeout of a test that starts, stops and copies servers. */
 const longMs = 120_000

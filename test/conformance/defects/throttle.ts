@@ -2,10 +2,13 @@ import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
 import { createAnswer, createReplyDefect, type Defect, onRequest, pathOf } from './defect.ts'
 
-/** Makes the sandbox count each call that `shouldCount` selects once more, by an additional GET /v1/users. */
-function countTwice(sandbox: Sandbox, shouldCount: (request: Request) => boolean): Handler {
+/**
+ * For each call that `isCountedTwice` returns true for, sends an additional GET /v1/users, so that the sandbox counts one
+ * call more.
+ */
+function countTwice(sandbox: Sandbox, isCountedTwice: (request: Request) => boolean): Handler {
   return async (request, connection) => {
-    if (shouldCount(request)) {
+    if (isCountedTwice(request)) {
       const { apiKey, userEmail } = sandbox.credentials
       const headers = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
       await sandbox.fetch(new Request(new URL('/v1/users', request.url), { headers }), connection)
@@ -15,21 +18,21 @@ function countTwice(sandbox: Sandbox, shouldCount: (request: Request) => boolean
 }
 
 /** Answers the first call over the quota of a window with 200 instead of 429. */
-function allowOneMore(sandbox: Sandbox): Handler {
-  let extraCalls = 1
+function allowOneMoreCall(sandbox: Sandbox): Handler {
+  let extraCallsLeft = 1
   return async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
     if (answer.status !== 429) {
-      extraCalls = 1
+      extraCallsLeft = 1
       return answer
     }
-    if (extraCalls === 0) return answer
-    extraCalls -= 1
+    if (extraCallsLeft === 0) return answer
+    extraCallsLeft -= 1
     return createAnswer(200, { users: [] })
   }
 }
 
-/** Allows at most `calls` calls in any period of `seconds`: a sliding window instead of the fixed window. */
+/** Answers calls of GET /v1/users with 429 if there were `calls` of them in the last `seconds`: a sliding window. */
 function limitBySlidingWindow(sandbox: Sandbox, calls: number, seconds: number): Handler {
   let callTimes: number[] = []
   return async (request, connection) => {
@@ -65,7 +68,7 @@ export const throttleDefects: Defect[] = [
   {
     name: 'one call more than the quota of a minute is allowed',
     caughtBy: 'throttle.minute',
-    createHandler: allowOneMore,
+    createHandler: allowOneMoreCall,
   },
   {
     name: 'every second call is counted twice',
@@ -111,7 +114,7 @@ export const throttleDefects: Defect[] = [
     caughtBy: 'throttle.per-key',
     createHandler: (sandbox) =>
       onRequest(sandbox, (_url, headers) => {
-        if (headers.get('X-Service-API-Key') !== sandbox.otherOrganisation.apiKey) return
+        if (headers.get('X-Service-API-Key') !== sandbox.otherOrganisationOwner.apiKey) return
         headers.set('X-Service-API-Key', sandbox.credentials.apiKey)
         headers.set('X-Service-User-Email', sandbox.credentials.userEmail)
       }),
@@ -130,8 +133,8 @@ export const throttleDefects: Defect[] = [
     'throttle.minute-retry-after',
     (seconds) => Math.max(1, seconds - 1),
   ),
-  createRetryAfterDefect('no Retry-After', 'throttle.minute-retry-after', () => undefined),
-  createRetryAfterDefect('no Retry-After on any 429', 'answers.retry-after', () => undefined),
+  createRetryAfterDefect('no Retry-After: found by the case of the minute', 'throttle.minute-retry-after', () => undefined),
+  createRetryAfterDefect('no Retry-After: found by the case of all answers', 'answers.retry-after', () => undefined),
   {
     name: 'no quota for an hour',
     caughtBy: 'throttle.hour',

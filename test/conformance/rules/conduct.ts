@@ -190,7 +190,7 @@ export const conductRules: Rule[] = [
       ...throttleCases,
       'throttle.whole-seconds',
     ),
-    untestableRule('GET requests may be retried after a 5xx.', reasons.client),
+    untestableRule('GET requests may be retried after a 5xx.', reasons.ruleForClients),
   ]),
   ...rulesUnder('Limits', [
     testedRule(

@@ -28,7 +28,7 @@ export const endpointRules: Rule[] = [
       'Confirms only that the API itself is available; does not check downstream services or partners.',
       'The API does not show which services and partners it depends on.',
     ),
-    untestableRule('A non-200 response may mean the API is unavailable.', reasons.client),
+    untestableRule('A non-200 response may mean the API is unavailable.', reasons.ruleForClients),
   ]),
   ...rulesUnder('GET /v1/packages', [
     testedRule(
@@ -83,6 +83,7 @@ export const endpointRules: Rule[] = [
       'create.wrong-types',
       'create.missing-fields',
       'create.package-inactive',
+      // It sends values of package_id that are no positive integers.
       'create.package-forms',
     ),
     testedRule(
@@ -104,6 +105,7 @@ export const endpointRules: Rule[] = [
       'create.missing-fields',
       'schema.recipient-required',
     ),
+    // `create.information-form` tests the structure: an array of entries, each with a code and an object of fields.
     testedRule(
       'additional_information | array | No | Check-specific information as defined by the package schema.',
       'create.information-optional',
@@ -119,6 +121,7 @@ export const endpointRules: Rule[] = [
       'additional_information[].fields | object | Yes | Field values per the package schema.',
       'create.information-form',
       'create.information-types',
+      // It sends a value for every field of the schema, also for optional ones.
       'create.information-whole',
     ),
     testedRule(
@@ -164,7 +167,7 @@ export const endpointRules: Rule[] = [
     ),
     untestableRule(
       'After a 5xx, if a request_id was obtained, read the request before creating another.',
-      reasons.client,
+      reasons.ruleForClients,
     ),
   ]),
   ...rulesUnder('GET /v1/requests/{request_id}', [
@@ -186,6 +189,7 @@ export const endpointRules: Rule[] = [
       ...commonErrorCases,
     ),
   ]),
+  // `reports.kinds` reads a report of one kind of check by the id and path of the other kind.
   ...rulesUnder('GET /v1/reports/{check_id}', [
     testedRule(
       'Downloads the completed PDF report of a background check.',

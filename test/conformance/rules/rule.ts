@@ -31,7 +31,7 @@ export const rulesUnder = (section: string, rules: readonly RuleWithoutSection[]
 /** Reasons that apply to several rules. */
 export const reasons = {
   introduction: 'It introduces other rules, and each of these has its own case.',
-  client: 'It is a rule for clients, and the service does not show whether they follow it.',
+  ruleForClients: 'It is a rule for clients, and the service does not show whether they follow it.',
   outside: 'It happens outside the API, in the settings of the organisation.',
   open: 'It leaves something open, so every behaviour follows it.',
 } as const

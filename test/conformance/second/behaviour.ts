@@ -29,24 +29,27 @@ export interface CheckCourse {
 export interface Behaviour {
   /** How a path is written in "<field path>: <reason>". */
   writePath: (path: (string | number)[]) => string
-  /** Which of several faults is reported. */
+  /** Which of several faults in a body is reported. */
   reportedFault: 'first' | 'last'
   /** Whether answers have fields that the document does not have. */
   hasExtraFields: boolean
+  /** Whether a value has a type of the package schema. */
   isOfType: (type: string, value: unknown) => boolean
   isValidEmail: (email: string) => boolean
   isValidPhone: (phone: string) => boolean
   /** Faults that are ignored, as a pattern of their path and reason. */
   ignoredFaults: RegExp | undefined
+  /** Whether an order without this field of the package schema is refused. */
   isRequired: (field: Field) => boolean
-  /** The status for users whose role may not create requests; 201 lets them create. */
+  /** The status of the answer to an order by a user whose role may not create requests; with 201 the order is accepted. */
   refusedCreateStatus: number
-  /** Seconds before each retry. */
+  /** Seconds before each repeated delivery of an event. */
   retrySeconds: readonly number[]
   /** The time within which a receiver has to acknowledge an event. */
   acknowledgementMs: number
   /** Whether a receiver acknowledges an event by this status. */
   isAcknowledgement: (status: number) => boolean
+  /** Whether a delivery follows a redirect of the receiver. */
   followsRedirects: boolean
   /** Milliseconds an event waits before it is sent. */
   eventDelayMs: number
@@ -54,10 +57,11 @@ export interface Behaviour {
   hasDuplicates: boolean
   /** Returns the event to send in place of the given one; undefined if none is sent. */
   changeEvent: (event: Record<string, unknown>) => Record<string, unknown> | undefined
+  /** Returns the value of the signature header from the HMAC in hexadecimal. */
   formatSignature: (hex: string, body: string) => string
   /** The Content-Type of events. */
   eventType: string
-  /** How a window of the quota begins: at fixed times of the clock, with its first call, or with any call. */
+  /** Where the window of the quota lies: at fixed times of the clock, from its first call on, or always just before now. */
   windowKind: 'clock' | 'first-call' | 'sliding'
   /** Returns the name of the quota that a call counts against. Each API key has its own. */
   scopeOf: (call: Call) => string
@@ -67,16 +71,17 @@ export interface Behaviour {
   extraCalls: number
   /** Returns the value of Retry-After for a wait in milliseconds. */
   retryAfter: (ms: number) => string | undefined
+  /** Milliseconds for which the token in the URL of a report is valid. */
   tokenLifetimeMs: number
   /** Whether a token that was issued for the path `issuedFor` is valid for `path`. */
   isTokenValidFor: (path: string, issuedFor: string) => boolean
   /** Returns the text of a token for this path and time of expiry. */
   formatToken: (path: string, expires: number) => string
-  /** Returns the status of a request from the statuses of its checks. */
+  /** Returns the status of a request from the statuses of its checks. `age`: milliseconds since it was created. */
   requestStatus: (checks: string[], age: number, order: Order) => string
   /** Whether a check has its id before it starts. */
-  hasIdFromStart: boolean
-  /** Changes a call before the service reads it. */
+  hasIdBeforeStart: boolean
+  /** Changes a call before the service reads it; undefined changes nothing. */
   beforeCall: ((call: Call) => void) | undefined
   /** Changes an answer before it is sent. */
   changeReply: ((reply: Reply, call: Call) => void) | undefined
@@ -131,7 +136,7 @@ export const documentedBehaviour: Behaviour = {
   isTokenValidFor: (path, issuedFor) => path === issuedFor,
   formatToken: (path, expires) => `${Buffer.from(path).toString('hex')}.${Math.floor(expires / 1000)}`,
   requestStatus: statusFromChecks,
-  hasIdFromStart: true,
+  hasIdBeforeStart: true,
   beforeCall: undefined,
   changeReply: undefined,
 }

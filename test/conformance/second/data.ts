@@ -41,7 +41,7 @@ export const closedTeam = { id: createUuid('7ea00002'), name: 'Closed', active: 
 
 const allRoles = ['owner', 'admin', 'member', 'support']
 
-export const home = 'home'
+export const homeOrganisation = 'home'
 export const abroad = 'abroad'
 export const keys = { home: 'HomeKey9HomeKey9HomeKey9HomeKey9', abroad: 'FarAway7FarAway7FarAway7FarAway7' }
 export const secret = 'second-secret'
@@ -55,12 +55,12 @@ export const people = {
 }
 
 export const createUsers = (): User[] => [
-  createUser('0001', home, 'Olga', people.owner, 'owner', { job_title: 'Head of People' }),
-  createUser('0002', home, 'Mika', people.member, 'member', {
+  createUser('0001', homeOrganisation, 'Olga', people.owner, 'owner', { job_title: 'Head of People' }),
+  createUser('0002', homeOrganisation, 'Mika', people.member, 'member', {
     permissions: ['bgc.administrator', 'integration.none', 'reference.requestor'],
   }),
-  createUser('0003', home, 'Ana', people.analyst, 'support', {}),
-  createUser('0004', home, 'Gus', people.gone, 'admin', { active: false }),
+  createUser('0003', homeOrganisation, 'Ana', people.analyst, 'support', {}),
+  createUser('0004', homeOrganisation, 'Gus', people.gone, 'admin', { active: false }),
   createUser('0005', abroad, 'Fred', people.foreigner, 'admin', {}),
 ]
 
@@ -92,7 +92,7 @@ const fieldOfType = (type: string, required: boolean): Field => ({ type, require
 
 export const createPackages = (): Package[] => [
   {
-    organisation: home,
+    organisation: homeOrganisation,
     id: 71,
     name: 'Everything',
     status: 'ACTIVE',
@@ -130,5 +130,5 @@ export const createPackages = (): Package[] => [
 
 function createPackage(id: number, name: string, status: Package['status'], roles: string[]): Package {
   const checks = [{ check_name: null, partner_name: 'Veritas' }]
-  return { organisation: home, id, name, status, roles, survey: null, checks, information: [] }
+  return { organisation: homeOrganisation, id, name, status, roles, survey: null, checks, information: [] }
 }

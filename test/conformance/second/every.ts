@@ -4,7 +4,10 @@ import { reportDefects, requestDefects } from './defects-requests.ts'
 import { eventDefects, quotaDefects } from './defects-time.ts'
 import { answerDefects, readDefects, type Defect } from './defects.ts'
 
-/** All defects of the second service. */
+/**
+ * All deliberate deviations of the second service (service.ts) from the API document. Each has to be found by a case of
+ * the conformance suite.
+ */
 export const secondDefects: readonly Defect[] = [
   ...answerDefects,
   ...readDefects,

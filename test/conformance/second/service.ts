@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 import express from 'express'
 
-import { home, keys, createPackages, secret, createUsers } from './data.ts'
+import { homeOrganisation, keys, createPackages, secret, createUsers } from './data.ts'
 import { Events } from './events.ts'
 import { type Call, type Behaviour, documentedBehaviour, type Reply } from './behaviour.ts'
 import {
@@ -39,7 +39,10 @@ class CallRefusedError extends Error {
 
 const start = Date.parse('2026-05-04T08:00:00.250Z')
 
-/** The second service (see data.ts). It stores everything in memory. */
+/**
+ * A service that implements the API document without the code of the sandbox, and stores everything in memory. The
+ * conformance suite is tested on it.
+ */
 export class SecondService {
   readonly behaviour: Behaviour
   readonly events: Events
@@ -47,7 +50,7 @@ export class SecondService {
   readonly users = createUsers()
   readonly packages = createPackages()
   readonly keys: { key: string; organisation: string }[]
-  /** `good`, or the message with which orders are refused. */
+  /** The plan of the organisation: `good`, or the problem that orders are refused for, such as `no credits`. */
   plan = 'good'
   /** The number of reads of users that will fail. */
   failingReads = 0
@@ -175,10 +178,10 @@ export class SecondService {
     const { method, path, query } = call
     const parts = path.split('/').slice(1)
     if (parts[0] !== 'v1') throw new CallRefusedError(404, 'nothing is here')
-    const matches = (verb: string, ...form: string[]): boolean =>
+    const matches = (verb: string, ...pattern: string[]): boolean =>
       method === verb &&
-      form.length === parts.length &&
-      form.every((part, index) => part === '*' || part === parts[index])
+      pattern.length === parts.length &&
+      pattern.every((part, index) => part === '*' || part === parts[index])
     if (matches('GET', 'v1', 'ping')) {
       if (this.behaviour.isCounted(call)) this.#quota.count(call, this.now())
       return setData(reply, { status: 'up' })
@@ -220,7 +223,7 @@ export class SecondService {
     if (!isValid || !this.behaviour.isTokenValidFor(path, Buffer.from(hex, 'hex').toString())) {
       throw new CallRefusedError(401, 'the link is not valid')
     }
-    return home
+    return homeOrganisation
   }
 
   sign(text: string): string {

@@ -79,7 +79,7 @@ function listChecks(order: Order, age: number, service: ViewedService): CheckDat
     const course = order.courses[index]
     const status = course === undefined ? 'RECEIVED' : checkStatusAt(course, age)
     const id = order.checkIds[index] ?? ''
-    const hasId = !order.isFailing && (service.behaviour.hasIdFromStart || status !== 'RECEIVED')
+    const hasId = !order.isFailing && (service.behaviour.hasIdBeforeStart || status !== 'RECEIVED')
     const url = status === 'COMPLETED' ? signUrl(`/v1/reports/${id}`, service) : null
     const check: CheckData = {
       id: hasId ? id : null,

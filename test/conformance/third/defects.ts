@@ -3,10 +3,11 @@ import { createHmac } from 'node:crypto'
 import { emails, keys, secret } from './data.ts'
 import type { Call, Defect, Reply } from './service.ts'
 
+/** An object in the data of an answer. */
 type Item = Record<string, unknown>
 
 /** Changes the data of successful reads of one request. */
-const readDefect = (
+const createReadDefect = (
   name: string,
   caughtBy: string,
   change: (request: Item & { checks: Item[] }) => void,
@@ -21,7 +22,8 @@ const readDefect = (
 })
 
 const usersOf = (reply: Reply): Item[] => (reply.data as { users: Item[] }).users
-const userListDefect = (name: string, caughtBy: string, change: (users: Item[]) => void): Defect => ({
+/** Changes the users of successful reads of the list of users. */
+const createUserListDefect = (name: string, caughtBy: string, change: (users: Item[]) => void): Defect => ({
   name,
   caughtBy,
   changeReply(reply, { path }) {
@@ -29,7 +31,8 @@ const userListDefect = (name: string, caughtBy: string, change: (users: Item[]) 
   },
 })
 
-const answerDefect = (
+/** Changes any answer. */
+const createAnswerDefect = (
   name: string,
   caughtBy: string,
   changeReply: (reply: Reply, call: Call) => void,
@@ -42,55 +45,55 @@ const answerDefect = (
 let readCount = 0
 
 export const defects: readonly Defect[] = [
-  { name: 'tokens of two hours', caughtBy: 'reports.token-life', tokenLifetimeMs: 7_200_000 },
+  { name: 'tokens that are valid for two hours', caughtBy: 'reports.token-life', tokenLifetimeMs: 7_200_000 },
   {
-    name: 'ordering from INACTIVE packages',
+    name: 'INACTIVE packages can be ordered',
     caughtBy: 'create.package-inactive',
     ignoredFaults: /not active/,
   },
   {
-    name: 'a required check left out',
+    name: 'the information for a required check may be missing',
     caughtBy: 'create.information-entry-left-out',
     ignoredFaults: /it lacks/,
   },
-  { name: 'e-mails of any form', caughtBy: 'create.email', ignoredFaults: /no address/ },
-  { name: 'phones of any form', caughtBy: 'create.phone', ignoredFaults: /at most 15 digits/ },
+  { name: 'any text is accepted as an e-mail', caughtBy: 'create.email', ignoredFaults: /no address/ },
+  { name: 'any text is accepted as a phone', caughtBy: 'create.phone', ignoredFaults: /at most 15 digits/ },
   {
-    name: 'fields of the information that the schema lacks',
+    name: 'additional information may have fields that the schema does not have',
     caughtBy: 'create.information-unknown',
     ignoredFaults: /no such field/,
   },
-  readDefect('a phone without its plus', 'create.readable', ({ recipient }) => {
+  createReadDefect('the phone is returned without its plus', 'create.readable', ({ recipient }) => {
     const person = recipient as Item
     person['phone'] = String(person['phone']).slice(1)
   }),
-  readDefect('check ids that change with each read', 'requests.check-ids', ({ checks }) => {
+  createReadDefect('check ids change with each read', 'requests.check-ids', ({ checks }) => {
     readCount += 1
     const tail = String(readCount).padStart(12, '0')
     for (const check of checks)
       if (typeof check['id'] === 'string') check['id'] = check['id'].slice(0, -12) + tail
   }),
-  readDefect('created_at that moves', 'requests.unchanging', (request) => {
+  createReadDefect('created_at changes with each read', 'requests.unchanging', (request) => {
     readCount += 1
     request['created_at'] = new Date(readCount * 1000).toISOString()
   }),
-  readDefect('COMPLETED with the first check', 'statuses.completed', (request) => {
+  createReadDefect('COMPLETED as soon as one check is COMPLETED', 'statuses.completed', (request) => {
     if (request['status'] === 'PARTIAL') request['status'] = 'COMPLETED'
   }),
-  readDefect('IN_PROGRESS before a check has begun', 'statuses.in-progress', (request) => {
+  createReadDefect('IN_PROGRESS before a check has begun', 'statuses.in-progress', (request) => {
     if (request['status'] === 'RECEIVED') request['status'] = 'IN_PROGRESS'
   }),
-  answerDefect('200 for an unknown request', 'requests.unknown', (reply, { path }) => {
+  createAnswerDefect('200 for an unknown request', 'requests.unknown', (reply, { path }) => {
     if (path.startsWith('/v1/requests/c0f0')) reply.status = 200
   }),
-  answerDefect('empty data on errors', 'answers.data', (reply) => {
+  createAnswerDefect('empty data on errors', 'answers.data', (reply) => {
     if (reply.status >= 400) reply.data = {}
   }),
-  answerDefect('403 for an unknown key', 'authentication.invalid-key', (reply, { headers }) => {
+  createAnswerDefect('403 for an unknown key', 'authentication.invalid-key', (reply, { headers }) => {
     if (reply.status === 401 && headers['x-service-api-key'] !== undefined) reply.status = 403
   }),
   {
-    name: 'a user may be named without a key',
+    name: 'the API key is not required if the e-mail of the owner is given',
     caughtBy: 'authentication.required',
     beforeCall({ headers }) {
       if (headers['x-service-user-email'] === emails.owner) headers['x-service-api-key'] ??= keys.home
@@ -103,16 +106,24 @@ export const defects: readonly Defect[] = [
       if (query.has('id')) query.delete('status')
     },
   },
-  userListDefect('permissions by level', 'users.permissions-sorted', (users) => {
+  createUserListDefect('permissions in reverse alphabetical order', 'users.permissions-sorted', (users) => {
     for (const { permissions } of users) (permissions as string[] | undefined)?.reverse()
   }),
-  userListDefect('the integration user is shown', 'users.permission-levels', (users) => {
-    for (const { permissions } of users)
-      (permissions as string[] | undefined)?.splice(0, 1, 'bgc.integration')
-  }),
-  userListDefect('permissions of owners', 'users.permissions-of-members', (users) => {
-    for (const user of users) user['permissions'] ??= []
-  }),
+  createUserListDefect(
+    'a permission of level 1, bgc.integration, is returned',
+    'users.permission-levels',
+    (users) => {
+      for (const { permissions } of users)
+        (permissions as string[] | undefined)?.splice(0, 1, 'bgc.integration')
+    },
+  ),
+  createUserListDefect(
+    'users who are not members have permissions too',
+    'users.permissions-of-members',
+    (users) => {
+      for (const user of users) user['permissions'] ??= []
+    },
+  ),
   {
     name: 'no event when a request begins',
     caughtBy: 'webhook.every-change',
@@ -124,16 +135,16 @@ export const defects: readonly Defect[] = [
     signEvent: (body) => createHmac('sha256', secret).update(body).digest('base64'),
   },
   {
-    name: 'a signature over the body without its white space',
+    name: 'a signature of the body without the white space around it',
     caughtBy: 'webhook.signature',
     signEvent: (body) => createHmac('sha256', secret).update(body.trim()).digest('hex'),
   },
   {
-    name: 'one call fewer than the quota',
+    name: 'one call fewer than the quota is allowed',
     caughtBy: 'throttle.minute',
     isOverQuota: (used, limit) => used >= limit,
   },
-  answerDefect('Retry-After as a date', 'answers.retry-after', (reply) => {
+  createAnswerDefect('Retry-After as a date', 'answers.retry-after', (reply) => {
     if (reply.status === 429) reply.headers = { 'Retry-After': 'Mon, 04 May 2026 08:01:00 GMT' }
   }),
 ]

@@ -10,7 +10,7 @@ import {
   equalRejectionsError,
   quotaUsedUpError,
   progressOf,
-  findOrderer,
+  findOrderingProfile,
   nextQueuedStep,
 } from '../../../src/domain/batch/run-policy.ts'
 import type { Outcome } from '../../../src/domain/submission/outcome.ts'
@@ -304,6 +304,6 @@ test.each([
   ['a profile of the same service', 'https://staging.example.com', 'c@example.com', 'one', 'd'],
   ['no profile for an unknown service', 'https://api.example.org', 'a@example.com', 'one', undefined],
   ['the user of a request, which has no account', 'https://api.example.com', 'c@example.com', undefined, 'c'],
-] as const)('findOrderer chooses: %s', (_, baseUrl, userEmail, account, name) => {
-  expect(findOrderer({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
+] as const)('findOrderingProfile chooses: %s', (_, baseUrl, userEmail, account, name) => {
+  expect(findOrderingProfile({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
 })

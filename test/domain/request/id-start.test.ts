@@ -11,7 +11,7 @@ test('the error for the ambiguous start of an id lists at most five candidates',
     '2 requests of this store start with "3f2b"',
     { hint: 'Give more of the id:\n  3f2b8c1e  Ana Silva, COMPLETED\n  3f2b9999  Bo Nguyen' },
   ])
-  const sevenCandidates = Array.from({ length: 7 }, (_, at) => [`3f2b${at}`, 'a.csv'] as const)
+  const sevenCandidates = Array.from({ length: 7 }, (_, index) => [`3f2b${index}`, 'a.csv'] as const)
   const [message, { hint }] = ambiguousStart('batch', '3f2b', sevenCandidates)
   expect(message).toBe('7 batches of this store start with "3f2b"')
   expect(hint.split('\n')).toHaveLength(7)

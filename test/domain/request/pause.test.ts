@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { pauseBeforeRead, safetyPause } from '../../../src/domain/request/goal.ts'
+import { pauseBeforeRead, pauseWithReceiver } from '../../../src/domain/request/goal.ts'
 
 test('the pause is a tenth of the time since the last change, from one second to two minutes', () => {
   expect(pauseBeforeRead(0)).toBe(1000)
@@ -18,6 +18,6 @@ test('a request that does not change for a day is read fewer than 800 times', ()
 })
 
 test('with a receiver the reads of a thousand requests use at most half of the hour’s quota', () => {
-  const pauseMs = Math.max(safetyPause.minMs, 1000 * safetyPause.perRequestMs)
+  const pauseMs = Math.max(pauseWithReceiver.minMs, 1000 * pauseWithReceiver.perRequestMs)
   expect((1000 * 3_600_000) / pauseMs).toBeLessThanOrEqual(500)
 })

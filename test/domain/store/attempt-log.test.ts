@@ -55,6 +55,7 @@ const records: LogRecord[] = [
   createEntry(1),
   { kind: 'outcome', attemptId: 'a1', state: 'accepted', requestId: 'r1' },
   { kind: 'outcome', attemptId: 'a2', state: 'pending', requestId: undefined },
+  // A note records the head of an account that was found when the store was read.
   { kind: 'note', generation: 'g1', account: '', number: 9, attemptId: 'a9' },
 ]
 

@@ -4,7 +4,7 @@ import {
   type ExaminedLogs,
   listFindings,
   formatNextStep,
-  unsoundStoreError,
+  findStoreError,
 } from '../../../src/domain/store/closing.ts'
 
 const openStore: ExaminedLogs = {
@@ -31,7 +31,7 @@ const closedStore: ExaminedLogs = {
 
 test('a sound store has no findings and no error', () => {
   expect(listFindings([], openStore)).toEqual([])
-  expect(unsoundStoreError('/l', [], openStore)).toBeUndefined()
+  expect(findStoreError('/l', [], openStore)).toBeUndefined()
 })
 
 test('the findings are the reasons for closing, then recovered rows, unreported machines and damage', () => {
@@ -45,14 +45,14 @@ test('the findings are the reasons for closing, then recovered rows, unreported 
 })
 
 test('the error is about damage before it is about the closing', () => {
-  expect(unsoundStoreError('/l', ['a page is torn'], closedStore)?.message).toMatch(/"\/l".*a page is torn/)
-  const error = unsoundStoreError('/l', [], closedStore)
+  expect(findStoreError('/l', ['a page is torn'], closedStore)?.message).toMatch(/"\/l".*a page is torn/)
+  const error = findStoreError('/l', [], closedStore)
   expect(error).toMatchObject({ code: 'io' })
   expect(error?.hint).toContain('refcheck store check --accept-older')
 })
 
 test('while a machine has not reported, the hint names it and has no --accept-older', () => {
-  const hint = unsoundStoreError('/l', [], { ...closedStore, reopenStep: 'reports', unreported: [log] })?.hint
+  const hint = findStoreError('/l', [], { ...closedStore, reopenStep: 'reports', unreported: [log] })?.hint
   expect(hint).toContain('not reported: hr-2 (no order)')
   expect(hint).not.toContain('--accept-older')
 })

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { personDigests, sharedDigests } from '../../../src/domain/submission/external-results.ts'
+import { personDigests, comparePersonDigests } from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
 
+/** Compares the digests of Ann with those of Ann after a change of some fields. */
 const compareDigests = (change: Partial<typeof ann>) =>
-  sharedDigests(personDigests(ann), personDigests({ ...ann, ...change }))
+  comparePersonDigests(personDigests(ann), personDigests({ ...ann, ...change }))
 
-test('digests are normalised like fingerprints, and start with x so that no spreadsheet program reads a number', () => {
+test('digests are normalised like fingerprints, and start with x so that no spreadsheet program reads them as numbers', () => {
   const { first_name, last_name, email, phone } = ann
   const other = {
     first_name: ` ${first_name.toUpperCase()} `,
@@ -24,4 +25,7 @@ test.each([
   ['a new e-mail', { email: 'x@example.com' }, { person: 'similar', shares: ['name', 'phone'] }],
   ['another first name', { first_name: 'Anne' }, { person: 'similar', shares: ['email', 'phone'] }],
   ['another e-mail and phone', { email: 'x@example.com', phone: '+61400000009' }, undefined],
-])('the digests of two rows with %s', (_what, change, found) => expect(compareDigests(change)).toEqual(found))
+])(
+  '%s: the digests of two rows show the same person, a similar person, or two people (undefined)',
+  (_difference, change, expected) => expect(compareDigests(change)).toEqual(expected),
+)

@@ -17,9 +17,11 @@ const accepted = {
 } as Outcome
 const refusal = new InvalidInputError('email: is wrong', { field: 'email' })
 const rejected = { kind: 'rejected', error: refusal, answerStatus: 400 } as Outcome
+/** `offeredId`: the request id that the failed answer named. */
 const unknown = { kind: 'unknown', reason: 'cut', offeredId: 'r-2', answerStatus: 500 } as Outcome
 const unsent = { kind: 'unsent', error: new UnavailableError('refused') } as Outcome
 const throttled = { kind: 'throttled', error: new ThrottledError('used up'), answerStatus: 429 } as Outcome
+/** Stops the whole batch, not only the row. */
 const halted = { kind: 'halted', error: new UnavailableError('gone'), answerStatus: 404 } as Outcome
 
 test('changeFor returns the change of the row for accepted, rejected and unknown outcomes', () => {

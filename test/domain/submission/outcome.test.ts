@@ -8,7 +8,7 @@ import {
   requestId,
   serverError,
   answer201,
-  unsentAnswer,
+  connectionRefused,
 } from '../../usecases/request/answers.ts'
 
 test('201 with a UUID is accepted', () => {
@@ -56,7 +56,7 @@ test.each([
 )
 
 test('a failure before the connection is established is unsent', () => {
-  expect(outcomeOf(unsentAnswer)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
+  expect(outcomeOf(connectionRefused)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
 })
 
 test('a failure after a byte may have been sent is unknown', () => {

@@ -18,11 +18,11 @@ const event = {
 const sentBytes = Buffer.from(JSON.stringify(event))
 const signature = sign(sentBytes, signingKey(secret))
 
-/** Returns a delivery with `body`, whose signature is that of `wasSent`. */
-function createDelivery(body: string | Uint8Array, wasSent: string | Uint8Array = sentBytes) {
+/** Returns a delivery whose body is `body` and whose signature is valid for `signedBody`. */
+function createDelivery(body: string | Uint8Array, signedBody: string | Uint8Array = sentBytes) {
   return {
     body: Buffer.from(body),
-    signatures: [sign(Buffer.from(wasSent), signingKey(secret))],
+    signatures: [sign(Buffer.from(signedBody), signingKey(secret))],
   }
 }
 
@@ -114,13 +114,13 @@ test.each([
     Buffer.from('00112233445566778899', 'hex'),
     'decoded from hexadecimal',
   ],
-])('a signature with another secret is diagnosed: %s', (_name, usedSecret, words) => {
+])('a signature that was made with another secret is diagnosed: %s', (_name, usedSecret, messagePart) => {
   const ownSecret = '00112233445566778899'
   const delivery = { body: sentBytes, signatures: [sign(sentBytes, signingKey(usedSecret))] }
   const others = [{ name: 'the secret of profile "acme"', secret: 'whsec-of-another' }]
   expect(diagnose(delivery, ownSecret, others)).toEqual({
     cause: 'other_secret',
-    message: expect.stringContaining(words),
+    message: expect.stringContaining(messagePart),
   })
 })
 

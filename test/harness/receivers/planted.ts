@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 import { temporaryFolder } from '../world.ts'
 
-/** A fault of receiver.ts and receiver.py, and the cases that detect it. */
-interface PlantedReceiver {
+/** A fault that receiver.ts and receiver.py have if they are started with its name, and the cases that detect it. */
+interface FaultyReceiver {
   fault: string
-  /** Cases that fail if only answers are checked, all with --strict. */
+  /** Cases that fail in a run with --strict that checks only the answers. */
   byAnswers: readonly string[]
-  /** Cases that fail in addition with --stored-url and --restart. */
+  /** Cases that fail in addition in a run that also has --stored-url and --restart. */
   byStored: readonly string[]
   /** Cases that fail or pass with --restart, depending on the event at which the receiver is killed. */
   byChance?: readonly string[]
@@ -31,9 +31,9 @@ const forgedSignatures = [
   'verify-before-parsing',
 ]
 
-export const plantedReceivers: readonly PlantedReceiver[] = [
+export const faultyReceivers: readonly FaultyReceiver[] = [
   { fault: 'none', byAnswers: [], byStored: [] },
-  // The duration of this comparison cannot be measured over HTTP, so no case covers it.
+  // It compares signatures with `===`, not in constant time. HTTP is too coarse to measure that, so no case covers it.
   { fault: 'equals', byAnswers: [], byStored: [] },
   { fault: 'any-signature', byAnswers: forgedSignatures, byStored: ['stored-forged', 'stored-all'] },
   { fault: 'base64', byAnswers: ['good-event'], byStored: [] },
@@ -77,11 +77,11 @@ export interface ReceiverAddress {
   url: string
   storedUrl: string
   storedFile: string
-  /** Command line that runs it in the foreground. */
-  words: readonly [program: string, ...string[]]
+  /** Command line that runs the receiver in the foreground. */
+  commandLine: readonly [program: string, ...string[]]
 }
 
-/** Chooses the port and file of a receiver in `language` with `fault`. */
+/** Chooses a free port and a file for a receiver in `language` with `fault`, which is not started yet. */
 export async function addressOfReceiver(
   language: 'TypeScript' | 'Python',
   fault: string,
@@ -95,7 +95,7 @@ export async function addressOfReceiver(
     language === 'Python'
       ? (['python3', 'receiver.py'] as const)
       : ([process.execPath, 'receiver.ts'] as const)
-  const words = [program, join(import.meta.dirname, script), `${port}`, storedFile, fault] as const
+  const commandLine = [program, join(import.meta.dirname, script), `${port}`, storedFile, fault] as const
   const url = `http://127.0.0.1:${port}`
-  return { url: `${url}/hook`, storedUrl: `${url}/stored`, storedFile, words }
+  return { url: `${url}/hook`, storedUrl: `${url}/stored`, storedFile, commandLine }
 }

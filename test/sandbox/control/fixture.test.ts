@@ -83,7 +83,7 @@ test('a fixture in YAML defines the organisations, users and packages of a sandb
   expect((await post({ ...order, additional_information: information })).envelope()).toEqual(
     refusal('organisation has no credits remaining'),
   )
-  expect(sandbox.otherOrganisation).toEqual({
+  expect(sandbox.otherOrganisationOwner).toEqual({
     apiKey: expect.stringMatching(/^\w{32}$/),
     userEmail: 'olga@example.com',
   })

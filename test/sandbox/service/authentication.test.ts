@@ -102,8 +102,8 @@ test('the key decides which requests are accessible', async () => {
   const { sandbox, get, order } = createSandboxClient()
   const id = await order()
   const foreignHeaders = {
-    'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
-    'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
+    'X-Service-API-Key': sandbox.otherOrganisationOwner.apiKey,
+    'X-Service-User-Email': sandbox.otherOrganisationOwner.userEmail,
   }
   expect((await get(`/v1/requests/${id}`)).status).toBe(200)
   expect((await get(`/v1/requests/${id}`, foreignHeaders)).status).toBe(404)

@@ -102,8 +102,8 @@ test('packages of another organisation are not accessible', async () => {
   const { get, sandbox } = createSandboxClient()
   expect((await get('/v1/packages/201/schema')).status).toBe(404)
   const foreignHeaders = {
-    'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
-    'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
+    'X-Service-API-Key': sandbox.otherOrganisationOwner.apiKey,
+    'X-Service-User-Email': sandbox.otherOrganisationOwner.userEmail,
   }
   expect(await listPackages(get, '', foreignHeaders)).toEqual([[201, 'ACTIVE']])
 })

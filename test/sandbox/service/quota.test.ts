@@ -87,7 +87,7 @@ test('downloads with a valid `t` do not count, and those with headers do', async
 test('the calls of each API key are counted separately', async () => {
   const client = createSandboxClient({ quota: [{ calls: 1, seconds: 60 }] })
   expect(await makeCalls(client, 2)).toEqual([200, 429])
-  const { apiKey, userEmail } = client.sandbox.otherOrganisation
+  const { apiKey, userEmail } = client.sandbox.otherOrganisationOwner
   const foreignHeaders = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
   expect((await client.get('/v1/users', foreignHeaders)).status).toBe(200)
 })

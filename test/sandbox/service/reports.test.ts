@@ -166,7 +166,7 @@ test('a report that is not yet available is a 404', async () => {
 test('a report of another organisation is a 404', async () => {
   const client = createSandboxClient()
   const { police } = await createReports(client)
-  const { apiKey, userEmail } = client.sandbox.otherOrganisation
+  const { apiKey, userEmail } = client.sandbox.otherOrganisationOwner
   const foreignHeaders = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
   expect((await client.get(police.path, foreignHeaders)).status).toBe(404)
 })

@@ -5,20 +5,20 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, addOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from './files.ts'
 import { moveOrdersToPast } from '../../harness/postgres-store.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { QuotaClaim } from '../../../src/domain/quota/windows.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   const readStates = async (batchId: string): Promise<string[]> =>
     (await rowsOf(store, batchId)).map(({ row, state }) => `${row} ${state}`)
@@ -170,7 +170,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('a store in memory refuses batches for a service on another machine', async () => {
-      const memoryStore = await setup.store(':memory:')
+      const memoryStore = await setup.openStore(':memory:')
       await expect(
         memoryStore.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
       ).rejects.toThrow('a store in memory, which would forget the order')
@@ -277,7 +277,7 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1))
       const lease = await store.batches.acquire(batch.id)
-      const otherStore = await setup.store()
+      const otherStore = await setup.openStore()
       expect(await otherStore.batches.acquire(batch.id)).toBeUndefined()
       expect((await otherStore.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
       await lease?.release()

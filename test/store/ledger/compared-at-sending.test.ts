@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, officeRows, orderRows, rowsOf, statesOf } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { Recipient } from '../../../src/contract/request.ts'
 import type { OrderRow } from '../../../src/domain/batch/compare.ts'
@@ -17,7 +17,7 @@ const urls = ['https://old.example.com', 'https://new.example.com'] as const
 const byOwner = { at: someTime, by: 'owner@example.com' }
 
 describe.each(backends)('%s: a pending row that matches an order only after it was added', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
   let pending: BatchRow
 
@@ -29,8 +29,8 @@ describe.each(backends)('%s: a pending row that matches an order only after it w
 
   /** Orders a person at one URL and adds the person as pending at another. Only then both URLs are recorded as one service. */
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
     await store.heldRows.recordSameService(urls, false, byOwner)
     const [old, fresh] = urls.map((baseUrl) => fileBatch({ baseUrl })) as [
       ReturnType<typeof fileBatch>,
@@ -46,7 +46,7 @@ describe.each(backends)('%s: a pending row that matches an order only after it w
     if (pending.state !== 'pending') throw new Error('the row conflicts too early')
     await store.heldRows.recordSameService(urls, true, byOwner)
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   const readState = async () => (await readFirstRow(pending.batchId)).state
 
@@ -84,14 +84,14 @@ describe.each(backends)('%s: a pending row that matches an order only after it w
 })
 
 describe.each(backends)('%s: conflict detection', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
@@ -179,14 +179,14 @@ const similarityOptions: [string, Partial<NewFileBatch>][] = [
 ]
 
 describe.each(backends)('%s: a row that is similar to another row of its file', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   /** Adds three colleagues who share one e-mail. The order of the first is in flight. */
   async function addOffice(changes: Partial<NewFileBatch>) {

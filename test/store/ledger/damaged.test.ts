@@ -8,19 +8,19 @@ import { queryDatabase } from '../../harness/postgres.ts'
 import { sharedStore } from '../../harness/postgres-store.ts'
 import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow, rowsOf } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 
 const at = someTime + 100
 const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
 describe.each(backends)('%s: a damaged row is not sent', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   /** Changes the row directly in the database, without the program. */
   async function runSql(sql: string): Promise<Record<string, unknown>[]> {
@@ -92,7 +92,7 @@ describe.each(backends)('%s: a damaged row is not sent', (backend) => {
   test('a store without the key of its fingerprints is refused, because with a new key every person would be new', async () => {
     await addOne(store.ledger, 'ann@example.com')
     await runSql(`DELETE FROM meta WHERE name = 'fingerprint_key'`)
-    await expect(setup.store()).rejects.toMatchObject({
+    await expect(setup.openStore()).rejects.toMatchObject({
       code: 'io',
       message: expect.stringMatching(
         /^the store ".*" is damaged: the key of its fingerprints is missing$/,

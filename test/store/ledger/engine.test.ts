@@ -8,7 +8,7 @@ import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.
 import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 import { connectTo } from './postgres/connect.ts'
-import { backends } from './scratch.ts'
+import { backends } from './temporary-stores.ts'
 
 const createTable = 'CREATE TABLE t (id integer PRIMARY KEY, name text)'
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginOne, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { connectTo } from './postgres/connect.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { sharedStore } from '../../harness/postgres-store.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { all, type Engine, type Query, type Work } from '../../../src/store/ledger/engine.ts'
@@ -31,11 +31,11 @@ const withMethods = (engine: Engine, changes: Partial<Engine>): Engine => ({
 })
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   beforeEach(() => {
-    setup = scratch(2_000, backend)
+    setup = createTemporaryStores(2_000, backend)
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   async function openEngine(): Promise<Engine> {
     if (backend === 'PostgreSQL') return postgresEngine(connectTo(await sharedStore()))
@@ -53,7 +53,7 @@ describe.each(backends)('%s', (backend) => {
   }
 
   test('if a process dies before the fingerprints are removed from the attempt log, the next process removes them', async () => {
-    const store = await setup.store()
+    const store = await setup.openStore()
     const attempt = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(attempt, {
       to: 'accepted',
@@ -80,12 +80,12 @@ describe.each(backends)('%s', (backend) => {
     ).rejects.toThrow('killed')
     expect(readLoggedFingerprints()).toHaveLength(3)
     await store.close()
-    await setup.store()
+    await setup.openStore()
     expect(readLoggedFingerprints()).toEqual([])
   })
 
   test('if a process dies before older versions of rows are removed, the next process removes them', async () => {
-    const store = await setup.store()
+    const store = await setup.openStore()
     const attempt = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'no' })
     const engine = await openEngine()
@@ -106,12 +106,12 @@ describe.each(backends)('%s', (backend) => {
     ).rejects.toThrow('killed')
     expect(await readUnscrubbed()).toBe('1')
     await store.close()
-    await setup.store()
+    await setup.openStore()
     expect(await readUnscrubbed()).toBeUndefined()
   })
 
   test('a person who was removed is found again by the fingerprint of the e-mail, and removed completely', async () => {
-    const store = await setup.store()
+    const store = await setup.openStore()
     const attempt = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'no' })
     const { maintenance } = store
@@ -125,7 +125,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('a purge that fails does not change the attempt log', async () => {
-    const store = await setup.store()
+    const store = await setup.openStore()
     const attempt = await beginOne(store.ledger, 'ann@example.com')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'no' })
     const engine = await openEngine()
@@ -160,9 +160,9 @@ describe.each(backends)('%s', (backend) => {
 })
 
 test('the check of a store reads at most 2,000 rows at a time into memory', async () => {
-  const setup = scratch()
+  const setup = createTemporaryStores()
   try {
-    const store = await setup.store()
+    const store = await setup.openStore()
     await store.batches.add(fileBatch(), orderRows(2_500))
     const database = new Database(setup.path, 50)
     let maxRows = 0
@@ -201,6 +201,6 @@ test('the check of a store reads at most 2,000 rows at a time into memory', asyn
     expect(maxRows).toBe(2_000)
     database.close()
   } finally {
-    await setup.end()
+    await setup.remove()
   }
 })

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let ledger: Ledger
   const at = someTime + 20
   const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    ledger = await setup.open()
+    setup = createTemporaryStores(50, backend)
+    ledger = await setup.openLedger()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   async function endAttempt(change: Change): Promise<void> {
     const attempt = await beginOne(ledger, 'a@example.com')
@@ -121,7 +121,7 @@ describe.each(backends)('%s', (backend) => {
       await ledger.add(batch, { allowDuplicate: false })
       const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
       await beginAttempt(ledger, row, newAttempt())
-      const otherLedger = await setup.open()
+      const otherLedger = await setup.openLedger()
       expect(await ledger.recover(at)).toEqual([])
       expect(await otherLedger.recover(at)).toEqual([])
       expect(await otherLedger.acquire(batch)).toBeUndefined()

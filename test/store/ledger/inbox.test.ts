@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EventFilter, ReceivedEvent } from '../../../src/domain/webhook/events.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { beginOne, someTime } from './batches.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 
 const [one, two, three] = ['1', '2', '3'].map(
   (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,
@@ -27,14 +27,14 @@ function receivedEvent(
 }
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let inbox: Inbox
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    inbox = (await setup.store()).inbox
+    setup = createTemporaryStores(50, backend)
+    inbox = (await setup.openStore()).inbox
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   async function listIds(filter?: EventFilter): Promise<number[]> {
     const found: number[] = []
@@ -44,7 +44,7 @@ describe.each(backends)('%s', (backend) => {
 
   test('every process reads the added event, byte for byte', async () => {
     await inbox.add([receivedEvent(one, 'IN_PROGRESS')], false)
-    const otherInbox = (await setup.store()).inbox
+    const otherInbox = (await setup.openStore()).inbox
     const event = await otherInbox.get(1)
     expect(event).toMatchObject({ id: 1, requestId: one, status: 'IN_PROGRESS', repeats: 0, forward: 'none' })
     expect(Buffer.from(event?.body ?? []).equals(Buffer.from(receivedEvent(one, 'IN_PROGRESS').body))).toBe(
@@ -97,7 +97,7 @@ describe.each(backends)('%s', (backend) => {
       event: undefined,
       oddity: 'no JSON',
     })
-    const { maintenance } = await setup.store()
+    const { maintenance } = await setup.openStore()
     await maintenance.purge({ requestId: one }, { dryRun: false, completely: false })
     expect(await inbox.add([unexpected], false)).toEqual([{ id: 1, repeated: false }])
     expect(await inbox.add([unexpected], false)).toEqual([{ id: 1, repeated: true }])
@@ -132,7 +132,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('lists the request ids of events that belong to no order', async () => {
-    const { ledger } = await setup.store()
+    const { ledger } = await setup.openStore()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     await inbox.add(
@@ -143,7 +143,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('if two services have the same request id, an event belongs to its own service only', async () => {
-    const { ledger } = await setup.store()
+    const { ledger } = await setup.openStore()
     const [localUrl, remoteUrl] = ['http://127.0.0.1:4010', 'https://api.example.com']
     for (const [email, baseUrl] of [
       ['a@example.com', localUrl],
@@ -181,7 +181,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('if two base URLs are recorded as one service, an event from one updates the order at the other', async () => {
-    const { ledger, heldRows } = await setup.store()
+    const { ledger, heldRows } = await setup.openStore()
     const [oldUrl, newUrl] = ['https://old.example.com', 'https://api.example.com']
     const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: oldUrl })
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
@@ -197,7 +197,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('an order has the status of the events of its request, and never returns to an earlier status', async () => {
-    const { ledger } = await setup.store()
+    const { ledger } = await setup.openStore()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const readStatus = async (): Promise<string | undefined> =>
@@ -215,7 +215,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('an event with another status removes the checks that were read before', async () => {
-    const { ledger } = await setup.store()
+    const { ledger } = await setup.openStore()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const checks = '{"background":{"IN_PROGRESS":1}}'

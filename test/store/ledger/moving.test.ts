@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow } from './files.ts'
-import { backends, type Backend, scratch, type Scratch } from './scratch.ts'
+import { backends, type Backend, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { requestFor } from '../../usecases/batch/unknown-rows.ts'
 import { createStore } from '../../harness/create-store.ts'
 import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
@@ -15,11 +15,11 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import { tables } from '../../../src/store/ledger/schema.ts'
 import { moveStore } from '../../../src/usecases/store/move.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch()
+  setup = createTemporaryStores()
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 async function createAddress(backend: Backend, name: string): Promise<string> {
   if (backend === 'SQLite') return `${setup.folder}/${name}.sqlite`
@@ -103,8 +103,8 @@ function failAt(
   const failAsKilled = () => Promise.reject(new InternalError('killed'))
   return {
     ...store,
-    async moving() {
-      const realMoving = await store.moving()
+    async openForMove() {
+      const realMoving = await store.openForMove()
       const failing: Partial<Record<keyof Moving, unknown>> = {
         cancelMove: failAsKilled,
         async [step](...args: never[]) {
@@ -134,17 +134,17 @@ test.each(directions)(
       await createAddress(fromBackend, 'from'),
       await createAddress(toBackend, 'to'),
     ]
-    const filledStore = await setup.store(fromAddress)
+    const filledStore = await setup.openStore(fromAddress)
     await fillStore(filledStore)
     const contentBefore = await readContent(filledStore)
     await filledStore.close()
     const move = async (change: (store: Store) => Store = (store) => store, changeTo = change) => {
-      const from = await setup.store(fromAddress)
-      const to = await setup.store(toAddress)
+      const from = await setup.openStore(fromAddress)
+      const to = await setup.openStore(toAddress)
       try {
         return await moveStore({
           oldStore: change(from),
-          openNewStore: async () => changeTo(await setup.store(toAddress)),
+          openNewStore: async () => changeTo(await setup.openStore(toAddress)),
           address: undefined,
           confirm: () => Promise.resolve(),
           clock: systemClock,
@@ -157,11 +157,11 @@ test.each(directions)(
     }
     const unchanged = (store: Store) => store
     await expect(move((store) => failAt(store, 'closeForMove', 'after'), unchanged)).rejects.toThrow('killed')
-    const closed = await setup.store(fromAddress)
+    const closed = await setup.openStore(fromAddress)
     await expect(closed.batches.acquire('b')).rejects.toThrow('is being moved to')
     await expect(move(unchanged, (store) => failAt(store, 'fillFrom', 'before'))).rejects.toThrow('killed')
-    const reopened = await setup.store(fromAddress)
-    expect(await (await reopened.moving()).readMove()).toBeUndefined()
+    const reopened = await setup.openStore(fromAddress)
+    expect(await (await reopened.openForMove()).readMove()).toBeUndefined()
     await expect(move((store) => failAt(store, 'moveAway', 'before'), unchanged)).rejects.toThrow('killed')
     const failBeforeCancel = (store: Store) => failAt(store, 'cancelMove', 'before')
     await expect(move(failBeforeCancel, (store) => failAt(store, 'fillFrom', 'after'))).rejects.toThrow(
@@ -170,7 +170,7 @@ test.each(directions)(
     const { tables: moved } = await move()
 
     expect(moved.map(({ table, rows }) => [table, rows])).toContainEqual(['events', 3])
-    const movedStore = await setup.store(toAddress)
+    const movedStore = await setup.openStore(toAddress)
     expect(await readContent(movedStore)).toEqual(contentBefore)
     expect(await movedStore.maintenance.check()).toEqual([])
     expect(await movedStore.inbox.add([eventOf('4')], false)).toEqual([{ id: 4, repeated: false }])
@@ -179,7 +179,7 @@ test.each(directions)(
     ).toMatchObject({
       order: { state: 'accepted' },
     })
-    const oldStore = await setup.store(fromAddress)
+    const oldStore = await setup.openStore(fromAddress)
     await expect(oldStore.inbox.add([eventOf('5')], false)).rejects.toThrow('was moved to')
     await expect(addOne(oldStore.ledger, 'late@example.com')).rejects.toThrow('was moved to')
     await expect(oldStore.rollbacks.acceptOlder()).rejects.toThrow('was moved to')
@@ -188,8 +188,8 @@ test.each(directions)(
 )
 
 test('no store is moved while a process orders with it, or to the address of another store', async () => {
-  const store = await setup.store()
-  const otherStore = await setup.store(await createAddress('SQLite', 'other'))
+  const store = await setup.openStore()
+  const otherStore = await setup.openStore(await createAddress('SQLite', 'other'))
   await addOne(otherStore.ledger, 'somebody@example.com')
   const move = (openNewStore: () => Promise<Store>) =>
     moveStore({
@@ -209,15 +209,15 @@ test('no store is moved while a process orders with it, or to the address of ano
   const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
   await beginAttempt(store.ledger, row, newAttempt())
   const freeAddress = await createAddress('SQLite', 'free')
-  await expect(move(() => setup.store(freeAddress))).rejects.toThrow('an order is in flight')
+  await expect(move(() => setup.openStore(freeAddress))).rejects.toThrow('an order is in flight')
   await lease?.release()
-  expect((await move(() => setup.store(freeAddress))).tables).toContainEqual(
+  expect((await move(() => setup.openStore(freeAddress))).tables).toContainEqual(
     expect.objectContaining({ table: 'attempts', rows: 1 }),
   )
 })
 
 test('every table and every column of both engines is moved', async () => {
-  await (await setup.store()).close()
+  await (await setup.openStore()).close()
   const database = new Database(setup.path, 50)
   const sqlite = database.all(
     `SELECT m.name AS "table", c.name AS "column" FROM sqlite_schema m, pragma_table_info(m.name) c

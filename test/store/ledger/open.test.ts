@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt } from './batches.ts'
-import { scratch, type Scratch } from './scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { storeLocation, resolveStoreAddress } from '../../../src/store/ledger/open.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
@@ -28,11 +28,11 @@ recordForFaultTable('modes', {
   titles: /umask|looser|folder that exists/,
 })
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch()
+  setup = createTemporaryStores()
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 const readMode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
@@ -51,11 +51,11 @@ describe('a store that another account prepared', () => {
     ],
     ['a virtual table', 'CREATE VIRTUAL TABLE words USING fts5(text)'],
   ])('with %s, the store is refused before it is used', async (_what, sql) => {
-    await (await setup.store()).close()
+    await (await setup.openStore()).close()
     const database = new DatabaseSync(setup.path)
     database.exec(`PRAGMA foreign_keys = OFF; ${sql}`)
     database.close()
-    await expect(setup.store()).rejects.toThrow('somebody added a view, trigger or virtual table to it')
+    await expect(setup.openStore()).rejects.toThrow('somebody added a view, trigger or virtual table to it')
   })
 })
 
@@ -99,7 +99,7 @@ describe('the location of the store', () => {
 })
 
 test('every commit is flushed to the disk, and deleted data is overwritten', async () => {
-  const ledger = await setup.open()
+  const ledger = await setup.openLedger()
   await beginOne(ledger, 'a@example.com')
   const database = new DatabaseSync(setup.path)
   expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
@@ -109,19 +109,19 @@ test('every commit is flushed to the disk, and deleted data is overwritten', asy
 })
 
 test('a store that is closed and opened again has its data', async () => {
-  const first = await setup.store()
+  const first = await setup.openStore()
   await addOne(first.ledger, 'a@example.com')
   await first.close()
-  const reopened = await setup.open()
+  const reopened = await setup.openLedger()
   expect(await reopened.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
     order: { state: 'pending' },
   })
 })
 
 test('a link and its target are one store, with the same leases', async () => {
-  const ledger = await setup.open()
+  const ledger = await setup.openLedger()
   symlinkSync(setup.path, join(setup.folder, 'link.sqlite'))
-  const linked = await setup.open('link.sqlite')
+  const linked = await setup.openLedger('link.sqlite')
   const batch = batchOf(['a@example.com'])
   const lease = await ledger.acquire(batch)
   expect(await linked.acquire(batch)).toBeUndefined()
@@ -146,10 +146,10 @@ describe('files of another account at the paths that SQLite uses', () => {
   )
 
   test.each(cases)('%s as %s is neither written to nor changed', async (kind, suffix) => {
-    await (await setup.store()).close()
+    await (await setup.openStore()).close()
     writeFileSync(victimPath(), 'theirs', { mode: 0o644 })
     creators[kind]?.(setup.path + suffix)
-    await expect(setup.store()).rejects.toThrow(
+    await expect(setup.openStore()).rejects.toThrow(
       `cannot use the store "${setup.path}": "${setup.path}${suffix}" does not belong to it`,
     )
     expect(readFileSync(victimPath(), 'utf8')).toBe('theirs')
@@ -160,7 +160,7 @@ describe('files of another account at the paths that SQLite uses', () => {
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
 test('the lease of a single order leaves no file behind', async () => {
-  const ledger = await setup.open()
+  const ledger = await setup.openLedger()
   const lease = await ledger.acquire(batchOf([]))
   expect(readdirSync(`${setup.path}.locks`)).toHaveLength(1)
   await lease?.release()
@@ -205,9 +205,9 @@ describe('permissions', () => {
   })
 
   test('looser permissions of a file are corrected with a warning', async () => {
-    await (await setup.store()).close()
+    await (await setup.openStore()).close()
     chmodSync(setup.path, 0o644)
-    await setup.open()
+    await setup.openLedger()
     expect(readMode(setup.path)).toBe('600')
     expect(setup.messages).toEqual([
       `The store’s file "${setup.path}" was readable by other users (0644); it is now private (0600).`,
@@ -217,8 +217,8 @@ describe('permissions', () => {
   test('a folder that exists keeps its mode', async () => {
     mkdirSync(join(setup.folder, 'data'), { mode: 0o755 })
     mkdirSync(join(setup.folder, 'own'), { mode: 0o755 })
-    await setup.open()
-    await setup.open('own/orders.sqlite')
+    await setup.openLedger()
+    await setup.openLedger('own/orders.sqlite')
     expect(readMode(join(setup.folder, 'data'))).toBe('755')
     expect(readMode(join(setup.folder, 'data', 'ledger.sqlite'))).toBe('600')
     expect(setup.messages).toEqual([])
@@ -231,7 +231,7 @@ describe('a store that cannot be used is reported in one line, and is not change
   async function openAndReturnError(
     chosen?: string,
   ): Promise<{ code: string; message: string; hint: string }> {
-    const error: unknown = await setup.open(chosen).then(
+    const error: unknown = await setup.openLedger(chosen).then(
       () => undefined,
       (reason: unknown) => reason,
     )
@@ -241,7 +241,7 @@ describe('a store that cannot be used is reported in one line, and is not change
   }
 
   test('made by a newer refcheck', async () => {
-    await (await setup.store()).close()
+    await (await setup.openStore()).close()
     const database = new DatabaseSync(setup.path)
     database.exec('PRAGMA user_version = 99')
     database.close()
@@ -276,17 +276,17 @@ describe('a store that cannot be used is reported in one line, and is not change
   })
 
   test('truncated', async () => {
-    const store = await setup.store()
+    const store = await setup.openStore()
     for (let person = 0; person < 50; person += 1) await addOne(store.ledger, `${person}@example.com`)
     await store.close()
     truncateSync(setup.path, 12_000)
-    const opened = await setup.open().catch((error: unknown) => error as Error)
+    const opened = await setup.openLedger().catch((error: unknown) => error as Error)
     const failure = opened instanceof Error ? opened : await opened.list({}).catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'io', message: expect.stringMatching(/it is damaged/) as string })
   })
 
   test('a body that differs from the stored hash is not sent', async () => {
-    const ledger = await setup.open()
+    const ledger = await setup.openLedger()
     const row = await addOne(ledger, 'a@example.com')
     const database = new DatabaseSync(setup.path)
     database.exec(`UPDATE submissions SET body = CAST('{"for":"b@example.com"}' AS BLOB)`)
@@ -299,7 +299,7 @@ describe('a store that cannot be used is reported in one line, and is not change
   })
 
   test('locked by another process', async () => {
-    const ledger = await setup.open()
+    const ledger = await setup.openLedger()
     const database = new DatabaseSync(setup.path)
     database.exec('BEGIN IMMEDIATE')
     await expect(addOne(ledger, 'a@example.com')).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { queryDatabase } from '../../harness/postgres.ts'
 import { sharedStore } from '../../harness/postgres-store.ts'
 import {
@@ -78,10 +78,10 @@ function findWholeReads(plan: readonly string[]): string[] {
 }
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    const store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    const store = await setup.openStore()
     await store.batches.add(fileBatch(), orderRows(rowCount))
     const events = Array.from({ length: rowCount }, (_, number) => ({
       receivedAt: someTime,
@@ -102,7 +102,7 @@ describe.each(backends)('%s', (backend) => {
     // Otherwise the plans depend on whether the server has analyzed the tables by itself yet.
     if (backend === 'PostgreSQL') await runSql('ANALYZE')
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   async function runSql(statement: string): Promise<Record<string, unknown>[]> {
     if (backend === 'SQLite') {

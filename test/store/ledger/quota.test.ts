@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
-import { backends, type Scratch, scratch } from './scratch.ts'
+import { backends, type TemporaryStores, createTemporaryStores } from './temporary-stores.ts'
 import { claimCall, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
 import type { QuotaClaim } from '../../../src/domain/quota/windows.ts'
 
@@ -17,15 +17,15 @@ const createClaim = (account: string, kind: 'create' | 'poll' = 'create'): Quota
 })
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
 
   beforeEach(() => {
-    setup = scratch(5000, backend)
+    setup = createTemporaryStores(5000, backend)
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   test('eight connections to one store share one window', async () => {
-    const stores = await Promise.all(Array.from({ length: 8 }, () => setup.store()))
+    const stores = await Promise.all(Array.from({ length: 8 }, () => setup.openStore()))
     let usedCount = 0
     for (let round = 0; round < 20; round += 1) {
       for (const { quota } of stores) {
@@ -37,7 +37,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('each key and origin has one account, whatever the path of the URL', async () => {
-    const { quota } = await setup.store()
+    const { quota } = await setup.openStore()
     const account = quota.account(url, key)
     expect(quota.account(`${url}/checks`, key)).toBe(account)
     expect(quota.account('https://api.example.org', key)).not.toBe(account)
@@ -47,7 +47,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('a decision that fails changes nothing', async () => {
-    const { quota } = await setup.store()
+    const { quota } = await setup.openStore()
     const account = quota.account(url, key)
     await quota.update(createClaim(account))
     const { state: before } = await quota.read(account)
@@ -64,9 +64,9 @@ describe.each(backends)('%s', (backend) => {
 })
 
 test('a process that has to wait a second time writes nothing', async () => {
-  const setup = scratch(5000)
-  onTestFinished(() => setup.end())
-  const { quota } = await setup.store()
+  const setup = createTemporaryStores(5000)
+  onTestFinished(() => setup.remove())
+  const { quota } = await setup.openStore()
   const account = quota.account(url, key)
   for (let usedCount = 0; usedCount < 57; usedCount += 1) await quota.update(createClaim(account))
   const pollClaim = createClaim(account, 'poll')

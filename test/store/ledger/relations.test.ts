@@ -2,22 +2,22 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow, rowsOf } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
   const byPerson = { at: someTime, by: 'a person' }
   const guard = { allowDuplicate: false }
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   test('two services that are declared to be one are compared as one, and a third one is not', async () => {
     const [a, b, c] = ['https://a.example.com', 'https://b.example.com', 'https://c.example.com'] as const

@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 
 // The tests of this file are the row `at-rest` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('at-rest', { mustNotHappen: 'brought back' })
@@ -25,13 +25,13 @@ const errorEvent = (requestId: string): ReceivedEvent => ({
 })
 
 describe.each(backends)('%s: a person who was erased', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
   let key: { batchId: string; row: number }
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(1))
     const { value: row } = await store.batches.rows(batch.id).next()
@@ -46,7 +46,7 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
     })
     await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   const readBody = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
 

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { type Change, type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let ledger: Ledger
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    ledger = await setup.open()
+    setup = createTemporaryStores(50, backend)
+    ledger = await setup.openLedger()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
   const decision = { by: 'a person', why: 'asked the service' }
@@ -132,7 +132,7 @@ describe.each(backends)('%s', (backend) => {
 
     test('two processes that begin the same row make one attempt', async () => {
       const row = await addOne(ledger, 'a@example.com')
-      const otherLedger = await setup.open()
+      const otherLedger = await setup.openLedger()
       const started = await Promise.all([
         beginAttempt(ledger, row, newAttempt()),
         beginAttempt(otherLedger, row, newAttempt()),

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
 import { moveOrdersToPast } from '../../harness/postgres-store.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
@@ -13,14 +13,14 @@ const addOptions = { allowDuplicate: false }
 const at = someTime + 100
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   test('all options of a file batch are stored unchanged', async () => {
     const batchWithOptions = {
@@ -71,7 +71,7 @@ describe.each(backends)('%s', (backend) => {
       [two.id, at],
       [one.id, at + 1],
     ])
-    await store.batches.recordQueued(two.id, undefined)
+    await store.batches.recordNotQueued(two.id)
     expect((await store.batches.listQueued()).map(({ id }) => id)).toEqual([one.id])
   })
 

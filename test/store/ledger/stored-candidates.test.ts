@@ -3,17 +3,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { fileBatch, orderRow } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   test('of many orders with the same phone, only those of similar people hold a row', async () => {
     const rowNamed = (row: number, [first_name, email]: readonly [string, string]): NewRow =>

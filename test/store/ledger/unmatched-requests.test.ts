@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows, rowsOf } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { createId, requestFor } from '../../usecases/batch/unknown-rows.ts'
 import type { Recipient } from '../../../src/contract/request.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -12,13 +12,13 @@ const service = 'http://localhost:4010'
 const createReading = (changes = {}) => ({ service, reader: 'Ann@example.com', now: someTime, ...changes })
 
 describe.each(backends)('%s: a request that an event names and no row ordered', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
   beforeEach(async () => {
-    setup = scratch(2_000, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(2_000, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   const recordRequest = (recipient: Recipient = personOf('person1@example.com'), changes = {}) =>
     store.unmatched.record(

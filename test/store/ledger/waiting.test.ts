@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, batchOf, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf, similarRow } from './files.ts'
-import { backends, scratch, type Scratch } from './scratch.ts'
+import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
 import { noConflicts } from '../../../src/domain/batch/verdict.ts'
@@ -32,14 +32,14 @@ const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult =
 const resultsFiles = new Set(['people.results.csv'])
 
 describe.each(backends)('%s', (backend) => {
-  let setup: Scratch
+  let setup: TemporaryStores
   let store: Store
 
   beforeEach(async () => {
-    setup = scratch(50, backend)
-    store = await setup.store()
+    setup = createTemporaryStores(50, backend)
+    store = await setup.openStore()
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 
   async function addRows(rows: NewRow[], changes: Partial<NewFileBatch> = {}): Promise<string> {
     const batch = fileBatch(changes)

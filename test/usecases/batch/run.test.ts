@@ -8,7 +8,7 @@ import {
   requestOf,
   serverError,
   answer201,
-  unsentAnswer,
+  connectionRefused,
 } from '../request/answers.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
@@ -138,7 +138,7 @@ describe('waiting', () => {
 
   test('a row of which no byte was sent is sent again after a growing backoff', async () => {
     const { events, sleeps, sent } = await runThreeRows(store, {
-      creates: [unsentAnswer, unsentAnswer, ...allAccepted],
+      creates: [connectionRefused, connectionRefused, ...allAccepted],
     })
     const waits = events.filter(({ name }) => name === 'waiting')
     expect(waits).toEqual(
@@ -146,7 +146,7 @@ describe('waiting', () => {
         name: 'waiting',
         cause: 'unreachable',
         seconds: ms / 1000,
-        reason: unsentAnswer.kind === 'unsent' ? unsentAnswer.error.message : '',
+        reason: connectionRefused.kind === 'unsent' ? connectionRefused.error.message : '',
       })),
     )
     // These are the middle values of the first and the second backoff.

@@ -1,6 +1,6 @@
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import type { Script, ScriptedApi } from '../request/scripted-api.ts'
-import { scriptedOrdering } from '../request/scripted-ordering.ts'
+import { createScriptedServices } from '../request/scripted-ordering.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
 import { fileBatch, orderRows, statesOf } from '../../store/ledger/files.ts'
 import type { Api } from '../../../src/api/api.ts'
@@ -71,7 +71,7 @@ interface Runner {
 /** Returns the services of a run, with a real store and a scripted service whose health check succeeds. */
 export function createRunner(store: Store, overrides: RunOverrides = {}): Runner {
   const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = overrides
-  const ordering = scriptedOrdering(
+  const ordering = createScriptedServices(
     { ledger: { ...bindLedger(store.ledger), ...ledger }, batches: store.batches },
     script,
     {

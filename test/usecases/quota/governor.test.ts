@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseRetryAfter } from '../../../src/contract/headers.ts'
 import { type Governor, createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores } from '../../store/ledger/temporary-stores.ts'
 import { windows } from './hour.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
@@ -17,15 +17,15 @@ const url = 'https://api.example.com'
 async function runOnOneStore(
   work: (process: () => Promise<Governor>, clock: ManualClock) => Promise<void>,
 ): Promise<void> {
-  const home = scratch(5000)
+  const home = createTemporaryStores(5000)
   const clock = new ManualClock({ auto: true })
   try {
     await work(async () => {
-      const { quota } = await home.store()
+      const { quota } = await home.openStore()
       return createGovernor({ quota, account: quota.account(url, 'k'.repeat(32)), windows, clock })
     }, clock)
   } finally {
-    await home.end()
+    await home.remove()
   }
 }
 
@@ -99,13 +99,13 @@ describe('what one process received applies to the others', () => {
 
   test('the store contains neither the key nor a hash that others could compute', async () =>
     runOnOneStore(async () => {
-      const [one, other] = [scratch(5000), scratch(5000)]
+      const [one, other] = [createTemporaryStores(5000), createTemporaryStores(5000)]
       const accounts = await Promise.all(
-        [one, other].map(async (home) => (await home.store()).quota.account(url, 'k'.repeat(32))),
+        [one, other].map(async (home) => (await home.openStore()).quota.account(url, 'k'.repeat(32))),
       )
       expect(accounts[0]).not.toContain('k'.repeat(32))
       expect(accounts[0]).not.toBe(accounts[1])
-      await Promise.all([one.end(), other.end()])
+      await Promise.all([one.remove(), other.remove()])
     }))
 })
 

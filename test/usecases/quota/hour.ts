@@ -2,7 +2,7 @@ import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { seeded } from '../../harness/seeded-random.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores } from '../../store/ledger/temporary-stores.ts'
 
 export const windows = [
   { calls: 60, seconds: 60 },
@@ -42,10 +42,10 @@ export async function simulateHour({
   const call = async (): Promise<Response> =>
     sandbox.fetch(new Request('http://127.0.0.1/v1/users', { headers }))
   const tally: Tally = { answered: 0, refusedWindowEnds: [] }
-  const home = scratch(5000)
+  const home = createTemporaryStores(5000)
   const end = clock.now() + 3_600_000
   const runProcess = async (): Promise<void> => {
-    const { quota } = await home.store()
+    const { quota } = await home.openStore()
     const account = quota.account('http://127.0.0.1', apiKey)
     const governor = createGovernor({ quota, account, windows, clock })
     while (clock.now() < end && tally.answered < 1000) {
@@ -78,7 +78,7 @@ export async function simulateHour({
   }
   await Promise.all(runs)
   sandbox.close()
-  await home.end()
+  await home.remove()
   return tally
 }
 

@@ -31,7 +31,7 @@ export const lostAnswer: CreateAnswer = {
   kind: 'lost',
   error: new UnavailableError('the connection was cut'),
 }
-export const unsentAnswer: CreateAnswer = {
+export const connectionRefused: CreateAnswer = {
   kind: 'unsent',
   error: new UnavailableError('connection refused'),
 }

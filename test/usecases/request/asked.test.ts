@@ -3,7 +3,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { batchRow } from '../../domain/batch/rows.ts'
 import { SimilarQuestion } from '../../../src/usecases/request/create.ts'
 import { ScriptedPrompter } from '../../harness/scripted-prompter.ts'
-import { clientError, lostAnswer, order, orderFor, requestId, answer201, unsentAnswer } from './answers.ts'
+import {
+  clientError,
+  lostAnswer,
+  order,
+  orderFor,
+  requestId,
+  answer201,
+  connectionRefused,
+} from './answers.ts'
 import { memoryStore, createRunner } from '../batch/runner.ts'
 import type { RequestBody } from '../../../src/contract/request.ts'
 import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
@@ -186,7 +194,7 @@ describe('the quota', () => {
     expect(notBefore).toBeGreaterThanOrEqual(throttled.clock.now())
     await store.close()
     store = await memoryStore()
-    const away = await runOrder(order, { creates: [unsentAnswer, answer201(idOf(2))] })
+    const away = await runOrder(order, { creates: [connectionRefused, answer201(idOf(2))] })
     expect((await away.ports.governor.status()).notBefore).toBe(0)
   })
 })

@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores } from '../../store/ledger/temporary-stores.ts'
 import { order, requestId, answer201 } from './answers.ts'
-import { catchOrderError, scriptedOrdering, createOptions } from './scripted-ordering.ts'
+import { catchOrderError, createScriptedServices, createOptions } from './scripted-ordering.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
 /** A clock that releases a lock after it has slept for `remainingMs`. */
@@ -27,9 +27,9 @@ class ReleasingClock extends ManualClock {
 
 /** Returns services whose store another process locks for `lockWaitMs` from the moment the order is accepted. */
 async function createBusyOrdering(lockWaitMs: number) {
-  const home = scratch(1)
-  onTestFinished(() => home.end())
-  const store = await home.store()
+  const home = createTemporaryStores(1)
+  onTestFinished(() => home.remove())
+  const store = await home.openStore()
   const other = new DatabaseSync(home.path)
   onTestFinished(() => other.close())
   const clock = new ReleasingClock(lockWaitMs, () => other.exec('ROLLBACK'))
@@ -37,7 +37,10 @@ async function createBusyOrdering(lockWaitMs: number) {
     other.exec('BEGIN IMMEDIATE')
     return Promise.resolve(answer201())
   }
-  return { ledger: store.ledger, parts: scriptedOrdering(store, { creates: [lockAndAccept] }, { clock }) }
+  return {
+    ledger: store.ledger,
+    parts: createScriptedServices(store, { creates: [lockAndAccept] }, { clock }),
+  }
 }
 
 test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {

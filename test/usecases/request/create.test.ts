@@ -4,44 +4,44 @@ import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
-import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../../store/ledger/temporary-stores.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
-import { clientError, lostAnswer, order, requestId, answer201, unsentAnswer } from './answers.ts'
+import { clientError, lostAnswer, order, requestId, answer201, connectionRefused } from './answers.ts'
 import type { Script } from './scripted-api.ts'
 import {
   halfPastNine,
   catchOrderError,
-  scriptedOrdering,
-  type ScriptedOrdering,
+  createScriptedServices,
+  type ScriptedOrderServices,
   createOptions,
 } from './scripted-ordering.ts'
 
-let home: Scratch
+let stores: TemporaryStores
 let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
-  home = scratch()
-  store = await home.store()
+  stores = createTemporaryStores()
+  store = await stores.openStore()
   ledger = store.ledger
 })
-afterEach(() => home.end())
+afterEach(() => stores.remove())
 
-const createOrdering = (script: Script, usedLedger = ledger): ScriptedOrdering =>
-  scriptedOrdering({ ledger: usedLedger, batches: store.batches }, script)
+const createServices = (script: Script, usedLedger = ledger): ScriptedOrderServices =>
+  createScriptedServices({ ledger: usedLedger, batches: store.batches }, script)
 const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
 test('an accepted order is recorded with its request id', async () => {
-  const parts = createOrdering({ creates: [answer201()] })
-  const created = await createRequest(parts, order, createOptions)
+  const services = createServices({ creates: [answer201()] })
+  const created = await createRequest(services, order, createOptions)
   expect(created).toEqual({
     requestId,
     status: 'RECEIVED',
     batchId: expect.any(String) as string,
     interruption: undefined,
   })
-  expect(parts.api.sentBodies).toEqual([JSON.stringify(order)])
+  expect(services.api.sentBodies).toEqual([JSON.stringify(order)])
   expect(await ledger.list({})).toMatchObject([
     {
       state: 'accepted',
@@ -55,25 +55,25 @@ test('an accepted order is recorded with its request id', async () => {
 })
 
 test('another process reads the state "sending" before the first byte is sent', async () => {
-  const other = await home.open()
+  const other = await stores.openLedger()
   const readDuringCall: string[] = []
   const readStore = async () => {
     readDuringCall.push(...(await other.list({})).map(({ state }) => state))
     return answer201()
   }
-  await createRequest(createOrdering({ creates: [readStore] }), order, createOptions)
+  await createRequest(createServices({ creates: [readStore] }), order, createOptions)
   expect(readDuringCall).toEqual(['sending'])
 })
 
 describe('the same order twice', () => {
   test('is refused with the matching request, its time and a hint', async () => {
-    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
     const orderInCapitals = {
       ...order,
       recipient: { ...order.recipient, first_name: ' ANA ', phone: '+61 400-000-001' },
     }
-    const parts = createOrdering({})
-    const error = await catchOrderError(parts, {}, orderInCapitals)
+    const services = createServices({})
+    const error = await catchOrderError(services, {}, orderInCapitals)
     expect(error).toMatchObject({
       code: 'duplicate',
       message:
@@ -81,33 +81,33 @@ describe('the same order twice', () => {
         `request ${requestId}, on 2026-11-21 09:30 +00:00, last seen RECEIVED when it was ordered`,
       ...hintMatching(/--allow-duplicate.* refcheck request get /),
     })
-    expect(parts.api.sentBodies).toEqual([])
+    expect(services.api.sentBodies).toEqual([])
   })
 
-  test('is ordered once more with allowDuplicate', async () => {
-    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+  test('is sent with allowDuplicate', async () => {
+    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
     const second = '00000000-0000-4000-8000-000000000002'
     const options = { ...createOptions, allowDuplicate: true }
-    const created = await createRequest(createOrdering({ creates: [answer201(second)] }), order, options)
+    const created = await createRequest(createServices({ creates: [answer201(second)] }), order, options)
     expect(created.requestId).toBe(second)
   })
 
-  test('with other additional information is the same order', async () => {
-    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+  test('is refused even if the additional information is different', async () => {
+    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
     const orderWithMoreInformation = {
       ...order,
       additional_information: [{ code: 'reference', fields: { role: 'nurse' } }],
     }
-    expect(await catchOrderError(createOrdering({}), {}, orderWithMoreInformation)).toMatchObject({
+    expect(await catchOrderError(createServices({}), {}, orderWithMoreInformation)).toMatchObject({
       code: 'duplicate',
     })
   })
 
-  test('for another package, or on another service, is another order', async () => {
-    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+  test('is accepted if it is for another package, or at another service', async () => {
+    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
     const second = answer201('00000000-0000-4000-8000-000000000002')
-    await createRequest(createOrdering({ creates: [second] }), { ...order, package_id: 13 }, createOptions)
-    const orderingAtOtherService = createOrdering({
+    await createRequest(createServices({ creates: [second] }), { ...order, package_id: 13 }, createOptions)
+    const orderingAtOtherService = createServices({
       baseUrl: 'https://service.example',
       creates: [answer201()],
     })
@@ -116,29 +116,29 @@ describe('the same order twice', () => {
   })
 
   test.each([true, false])(
-    'after an unknown outcome is refused, allowDuplicate %s',
+    'is refused after an unknown outcome, with allowDuplicate %s',
     async (allowDuplicate) => {
-      await catchOrderError(createOrdering({ creates: [lostAnswer] }))
-      const parts = createOrdering({})
-      expect(await catchOrderError(parts, { allowDuplicate })).toMatchObject({
+      await catchOrderError(createServices({ creates: [lostAnswer] }))
+      const services = createServices({})
+      expect(await catchOrderError(services, { allowDuplicate })).toMatchObject({
         code: 'duplicate',
         message: expect.stringMatching(/with an unknown outcome/) as string,
         ...hintMatching(
           /may have been ordered.*--allow-duplicate does not override this.*refcheck batch reconcile [0-9a-f-]{36}$/,
         ),
       })
-      expect(parts.api.sentBodies).toEqual([])
+      expect(services.api.sentBodies).toEqual([])
     },
   )
 
-  test('while the first is in flight is refused, even with allowDuplicate', async () => {
+  test('is refused while the first order is being sent, even with allowDuplicate', async () => {
     const errors: unknown[] = []
     const meanwhile = async () => {
       for (const allowDuplicate of [false, true])
-        errors.push(await catchOrderError(createOrdering({}), { allowDuplicate }))
+        errors.push(await catchOrderError(createServices({}), { allowDuplicate }))
       return answer201()
     }
-    await createRequest(createOrdering({ creates: [meanwhile] }), order, createOptions)
+    await createRequest(createServices({ creates: [meanwhile] }), order, createOptions)
     const duplicateError = {
       code: 'duplicate',
       message: expect.stringMatching(/is being ordered .* by another command/) as string,
@@ -147,34 +147,37 @@ describe('the same order twice', () => {
     expect(await readStates()).toEqual(['accepted'])
   })
 
-  test('while the first waits out a 429 is refused', async () => {
+  test('is refused while the first order waits after a 429', async () => {
     const errors: unknown[] = []
-    const parts = createOrdering({
+    const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', '5'), answer201()],
     })
-    const { clock } = parts
+    const { clock } = services
     const sleep = clock.sleep.bind(clock)
     clock.sleep = async (ms) => {
-      errors.push(await catchOrderError(createOrdering({})))
+      errors.push(await catchOrderError(createServices({})))
       await sleep(ms)
     }
-    await createRequest(parts, order, createOptions)
+    await createRequest(services, order, createOptions)
     expect(errors).toMatchObject([
       { code: 'duplicate', message: expect.stringMatching(/is queued for .* in batch/) as string },
     ])
   })
 })
 
-describe('refused by the service', () => {
+describe('an order that the service refuses', () => {
   test.each([
     [clientError(400, 'recipient.phone: invalid'), { code: 'invalid_input', field: 'recipient.phone' }],
     [clientError(404, 'resource not found'), { code: 'not_found' }],
-  ])('a rejected body has its own error, and a corrected order can be sent', async (answer, error) => {
-    expect(await catchOrderError(createOrdering({ creates: [answer] }))).toMatchObject(error)
-    expect(await readStates()).toEqual(['rejected'])
-    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
-    expect(await readStates()).toEqual(['rejected', 'accepted'])
-  })
+  ])(
+    'a rejected body has an error with the code for the status and the field, and the order can be sent again',
+    async (answer, error) => {
+      expect(await catchOrderError(createServices({ creates: [answer] }))).toMatchObject(error)
+      expect(await readStates()).toEqual(['rejected'])
+      await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+      expect(await readStates()).toEqual(['rejected', 'accepted'])
+    },
+  )
 
   test.each([
     [clientError(401, 'invalid API key'), 'unauthenticated'],
@@ -182,23 +185,23 @@ describe('refused by the service', () => {
   ])(
     'a refused key or membership creates nothing, and the same order can be sent: %#',
     async (answer, code) => {
-      const parts = createOrdering({ creates: [answer] })
-      expect(await catchOrderError(parts)).toMatchObject({ code })
+      const services = createServices({ creates: [answer] })
+      expect(await catchOrderError(services)).toMatchObject({ code })
       expect(await readStates()).toEqual(['cancelled'])
-      parts.api.expectAllAnswersUsed()
-      await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+      services.api.expectAllAnswersUsed()
+      await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
     },
   )
 })
 
 describe('a call that created nothing is repeated as a new attempt', () => {
   test('after the Retry-After of a 429', async () => {
-    const parts = createOrdering({
+    const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', '17'), answer201()],
     })
-    await createRequest(parts, order, createOptions)
-    expect(parts.clock.sleeps).toEqual([17_000])
-    expect(parts.events).toEqual([
+    await createRequest(services, order, createOptions)
+    expect(services.clock.sleeps).toEqual([17_000])
+    expect(services.events).toEqual([
       { name: 'waiting', cause: 'throttled', seconds: 17, isStated: true, reason: 'rate limit exceeded' },
       { name: 'retrying', attempt: 2 },
     ])
@@ -206,58 +209,60 @@ describe('a call that created nothing is repeated as a new attempt', () => {
   })
 
   test('after a minute if the Retry-After of a 429 is invalid, which is reported', async () => {
-    const parts = createOrdering({
+    const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', 'soon'), answer201()],
     })
-    await createRequest(parts, order, createOptions)
-    expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, isStated: false })
+    await createRequest(services, order, createOptions)
+    expect(services.events[0]).toMatchObject({ name: 'waiting', seconds: 60, isStated: false })
   })
 
   test('after growing pauses if the connection is not established', async () => {
-    const parts = createOrdering({ creates: [unsentAnswer, unsentAnswer, unsentAnswer, answer201()] })
-    await createRequest(parts, order, createOptions)
-    expect(parts.clock.sleeps).toEqual([375, 750, 1500])
-    expect(parts.events[0]).toMatchObject({
+    const services = createServices({
+      creates: [connectionRefused, connectionRefused, connectionRefused, answer201()],
+    })
+    await createRequest(services, order, createOptions)
+    expect(services.clock.sleeps).toEqual([375, 750, 1500])
+    expect(services.events[0]).toMatchObject({
       name: 'waiting',
       cause: 'unreachable',
       reason: 'connection refused',
     })
-    parts.api.expectAllAnswersUsed()
+    services.api.expectAllAnswersUsed()
   })
 
   test('but not if the wait exceeds the budget: the order is cancelled and can be sent later', async () => {
-    const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', '3600')] })
-    expect(await catchOrderError(parts)).toMatchObject({
+    const services = createServices({ creates: [clientError(429, 'rate limit exceeded', '3600')] })
+    expect(await catchOrderError(services)).toMatchObject({
       code: 'throttled',
       status: 429,
       retryAfter: 3600,
       ...hintMatching(/^Nothing was ordered\. Run it again in 3600 s.*--timeout/),
     })
-    expect(parts.clock.sleeps).toEqual([])
+    expect(services.clock.sleeps).toEqual([])
     expect(await readStates()).toEqual(['cancelled'])
-    await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
   })
 
   test('until all waits together exceed the budget', async () => {
     const creates = Array.from({ length: 3 }, () => clientError(429, 'rate limit exceeded', '50'))
-    const parts = createOrdering({ creates })
-    expect(await catchOrderError(parts)).toMatchObject({ code: 'throttled' })
-    expect(parts.clock.sleeps).toEqual([50_000, 50_000])
+    const services = createServices({ creates })
+    expect(await catchOrderError(services)).toMatchObject({ code: 'throttled' })
+    expect(services.clock.sleeps).toEqual([50_000, 50_000])
   })
 
   test('until the budget of an hour without a connection is used up', async () => {
-    const creates = Array.from({ length: 200 }, () => unsentAnswer)
-    const parts = createOrdering({ creates })
-    expect(await catchOrderError(parts, { waitBudgetMs: 3_600_000 })).toMatchObject({
+    const creates = Array.from({ length: 200 }, () => connectionRefused)
+    const services = createServices({ creates })
+    expect(await catchOrderError(services, { waitBudgetMs: 3_600_000 })).toMatchObject({
       code: 'unavailable',
     })
-    expect(Math.max(...parts.clock.sleeps)).toBe(22_500)
+    expect(Math.max(...services.clock.sleeps)).toBe(22_500)
     expect(await readStates()).toEqual(['cancelled'])
   })
 
   test('but not without a budget', async () => {
-    const parts = createOrdering({ creates: [unsentAnswer] })
-    expect(await catchOrderError(parts, { waitBudgetMs: 0 })).toMatchObject({ code: 'unavailable' })
+    const services = createServices({ creates: [connectionRefused] })
+    expect(await catchOrderError(services, { waitBudgetMs: 0 })).toMatchObject({ code: 'unavailable' })
   })
 })
 
@@ -289,13 +294,13 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
     async (which) => {
       const clock = halfPastNine()
       const suspendingLedger = suspendAfterClaims(() => advanceOneClock(clock, 5_001, which))
-      const parts = scriptedOrdering(
+      const services = createScriptedServices(
         { ledger: suspendingLedger, batches: store.batches },
         { creates: [answer201()] },
         { clock },
       )
-      await createRequest(parts, order, createOptions)
-      expect(parts.api.sentBodies).toHaveLength(1)
+      await createRequest(services, order, createOptions)
+      expect(services.api.sentBodies).toHaveLength(1)
       expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
     },
   )
@@ -307,7 +312,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
       clock.jump(-86_400_000)
     }
     await createRequest(
-      scriptedOrdering(
+      createScriptedServices(
         { ledger: suspendAfterClaims(setBack), batches: store.batches },
         { creates: [answer201()] },
         { clock },
@@ -324,16 +329,16 @@ test('an order that another process changed is not sent and not repeated', async
     ...bindLedger(ledger),
     beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, conflict: undefined }),
   }
-  const parts = createOrdering({}, changed)
-  expect(await catchOrderError(parts)).toMatchObject({ code: 'internal' })
-  expect({ sent: parts.api.sentBodies, sleeps: parts.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
+  const services = createServices({}, changed)
+  expect(await catchOrderError(services)).toMatchObject({ code: 'internal' })
+  expect({ sent: services.api.sentBodies, sleeps: services.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
 })
 
 test('a store in memory can order only from a loopback service', async () => {
-  const memory = await home.store(':memory:')
-  const local = scriptedOrdering(memory, { creates: [answer201()] })
+  const memory = await stores.openStore(':memory:')
+  const local = createScriptedServices(memory, { creates: [answer201()] })
   await createRequest(local, order, createOptions)
-  const real = scriptedOrdering(memory, { baseUrl: 'https://service.example' })
+  const real = createScriptedServices(memory, { baseUrl: 'https://service.example' })
   expect(await catchOrderError(real)).toMatchObject({
     code: 'usage',
     message: expect.stringMatching(/in memory/) as string,

@@ -5,7 +5,7 @@ import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
-import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../../store/ledger/temporary-stores.ts'
 import {
   clientError,
   lostAnswer,
@@ -14,26 +14,30 @@ import {
   requestOf,
   serverError,
   answer201,
-  unsentAnswer,
+  connectionRefused,
 } from './answers.ts'
 import type { Script } from './scripted-api.ts'
-import { scriptedOrdering, type ScriptedOrdering, createOptions as options } from './scripted-ordering.ts'
+import {
+  createScriptedServices,
+  type ScriptedOrderServices,
+  createOptions as options,
+} from './scripted-ordering.ts'
 
-let home: Scratch
+let home: TemporaryStores
 let store: Store
 let ledger: Ledger
 let stop: AbortController
 
 beforeEach(async () => {
-  home = scratch()
-  store = await home.store()
+  home = createTemporaryStores()
+  store = await home.openStore()
   ledger = store.ledger
   stop = new AbortController()
 })
-afterEach(() => home.end())
+afterEach(() => home.remove())
 
-const createOrdering = (script: Script): ScriptedOrdering =>
-  scriptedOrdering(store, script, { signal: stop.signal })
+const createOrdering = (script: Script): ScriptedOrderServices =>
+  createScriptedServices(store, script, { signal: stop.signal })
 
 /** Returns a create during which Ctrl-C is pressed and that has the given answer. */
 function interruptAndAnswer(answer: CreateAnswer): () => CreateAnswer {
@@ -88,7 +92,7 @@ test.each([
   ],
   [clientError(401, 'invalid API key'), 'cancelled', 'nothing was ordered (invalid API key)'],
   [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
-  [unsentAnswer, 'cancelled', 'nothing was ordered (connection refused)'],
+  [connectionRefused, 'cancelled', 'nothing was ordered (connection refused)'],
   [lostAnswer, 'unknown', 'the order may or may not have been accepted (the connection was cut)'],
 ])(
   'Ctrl-C during a call without an accepted order records its outcome and reports the interruption: %#',

@@ -3,27 +3,27 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { clientError, lostAnswer, orderFor, requestOf, answer201 } from './answers.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import { type Script, scriptedApi } from './scripted-api.ts'
-import { halfPastNine, scriptedOrdering } from './scripted-ordering.ts'
+import { halfPastNine, createScriptedServices } from './scripted-ordering.ts'
 import { ForbiddenError, NotFoundError } from '../../../src/errors/kinds.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { listRequests, refreshRequests } from '../../../src/usecases/request/read-requests.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
-import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../../store/ledger/temporary-stores.ts'
 
-let home: Scratch
+let home: TemporaryStores
 let store: Store
 let ledger: Ledger
 let clock: ManualClock
 
 beforeEach(async () => {
-  home = scratch()
-  store = await home.store()
+  home = createTemporaryStores()
+  store = await home.openStore()
   ledger = store.ledger
   clock = halfPastNine()
 })
-afterEach(() => home.end())
+afterEach(() => home.remove())
 
 const createId = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
 
@@ -34,7 +34,11 @@ async function addOrder(
 ): Promise<string> {
   const creates = [typeof answer === 'string' ? answer201(answer) : answer] as NonNullable<Script['creates']>
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
-  const parts = scriptedOrdering(store, { creates, ...(baseUrl !== undefined && { baseUrl }) }, { clock })
+  const parts = createScriptedServices(
+    store,
+    { creates, ...(baseUrl !== undefined && { baseUrl }) },
+    { clock },
+  )
   const batchId = await createRequest(parts, orderFor(email), options).then(
     (created) => created.batchId,
     () => '',
@@ -77,7 +81,7 @@ test('orders with an unknown outcome are listed with the reason, and refused one
 
 test('an order in flight whose process died is listed as unknown', async () => {
   const failingLedger = { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) }
-  const parts = scriptedOrdering(
+  const parts = createScriptedServices(
     { ledger: failingLedger, batches: store.batches },
     { creates: [answer201()] },
     { clock },

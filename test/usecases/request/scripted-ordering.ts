@@ -11,7 +11,7 @@ import type { OrderServices } from '../../../src/usecases/request/send.ts'
 
 export const createOptions: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
 
-export interface ScriptedOrdering extends OrderServices {
+export interface ScriptedOrderServices extends OrderServices {
   api: ScriptedApi
   clock: ManualClock
   /** The events that were reported. */
@@ -34,11 +34,11 @@ const unlimited: Governor = {
 }
 
 /** Returns the services of an order: a scripted API, a clock that advances by sleeping, constant random numbers. */
-export function scriptedOrdering(
+export function createScriptedServices(
   { ledger, batches }: Pick<Store, 'ledger' | 'batches'>,
   script: Script,
   changes: { clock?: ManualClock; signal?: AbortSignal } = {},
-): ScriptedOrdering {
+): ScriptedOrderServices {
   const events: RunEvent[] = []
   return {
     ledger,

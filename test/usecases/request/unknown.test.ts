@@ -5,7 +5,7 @@ import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { bindLedger } from '../../store/ledger/bound.ts'
-import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../../store/ledger/temporary-stores.ts'
 import {
   createAnswer,
   clientError,
@@ -20,24 +20,24 @@ import {
 import type { Script } from './scripted-api.ts'
 import {
   catchOrderError,
-  scriptedOrdering,
-  type ScriptedOrdering,
+  createScriptedServices,
+  type ScriptedOrderServices,
   createOptions,
 } from './scripted-ordering.ts'
 
-let home: Scratch
+let home: TemporaryStores
 let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
-  home = scratch()
-  store = await home.store()
+  home = createTemporaryStores()
+  store = await home.openStore()
   ledger = store.ledger
 })
-afterEach(() => home.end())
+afterEach(() => home.remove())
 
-const createOrdering = (script: Script, usedLedger = ledger): ScriptedOrdering =>
-  scriptedOrdering({ ledger: usedLedger, batches: store.batches }, script)
+const createOrdering = (script: Script, usedLedger = ledger): ScriptedOrderServices =>
+  createScriptedServices({ ledger: usedLedger, batches: store.batches }, script)
 const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
@@ -173,7 +173,7 @@ describe('a store that fails to record', () => {
 
 test('an answer is recorded even if another process has made the row unknown', async () => {
   const recordUnknownAndAnswer = async () => {
-    const other = await home.open()
+    const other = await home.openLedger()
     const [row] = await other.list({})
     if (row === undefined) throw new Error('no row')
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
@@ -187,7 +187,7 @@ test.each(['dropped', 'pending'] as const)(
   'an answer is recorded and reported even if another process has made the row unknown and then %s',
   async (to) => {
     const recordUnknownAndAnswer = async () => {
-      const other = await home.open()
+      const other = await home.openLedger()
       const [row] = await other.list({})
       if (row === undefined) throw new Error('no row')
       await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })

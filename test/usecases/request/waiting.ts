@@ -7,7 +7,7 @@ import type { WaitGoal } from '../../../src/domain/request/goal.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { waitForRequests } from '../../../src/usecases/request/wait.ts'
-import { scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores } from '../../store/ledger/temporary-stores.ts'
 
 export interface SimulationOptions {
   seed: number
@@ -47,7 +47,7 @@ export async function simulateWait(options: SimulationOptions): Promise<Simulati
   const { seed, requests, spanMs, receiver, goal = 'terminal', statuses = usualStatuses } = options
   const random = seeded(seed)
   const clock = new ManualClock({ auto: true })
-  const home = scratch(5000)
+  const home = createTemporaryStores(5000)
   const histories = Array.from({ length: requests }, (_, at) => createHistory(at, spanMs, statuses, random))
   const result: SimulationResult = {
     reads: [],
@@ -75,7 +75,7 @@ export async function simulateWait(options: SimulationOptions): Promise<Simulati
     },
   }
   try {
-    const { quota, inbox } = await home.store()
+    const { quota, inbox } = await home.openStore()
     const account = quota.account('http://127.0.0.1', 'k'.repeat(32))
     const { requests: read, failure } = await waitForRequests(
       api,
@@ -99,7 +99,7 @@ export async function simulateWait(options: SimulationOptions): Promise<Simulati
     if (failure === undefined && read.length !== requests) throw new Error('not all were answered')
     return { ...result, durationMs: clock.monotonic(), failure: failure?.code }
   } finally {
-    await home.end()
+    await home.remove()
   }
 }
 

@@ -12,7 +12,7 @@ import type { Lease } from '../../../src/store/ledger/store-part.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { createReceiver, Relay } from '../../../src/usecases/webhook/listen.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'
-import { scratch } from '../../store/ledger/scratch.ts'
+import { createTemporaryStores } from '../../store/ledger/temporary-stores.ts'
 
 const key = signingKey('a-secret-of-a-test')
 
@@ -80,9 +80,9 @@ const locked = new IoError('the store is locked')
 
 /** Returns a relay and a real inbox with two events, whose recordForwarded fails `times` times. */
 async function createRelay(times: number, deliver: (event: InboxEvent) => Promise<ForwardResult>) {
-  const home = scratch()
-  onTestFinished(() => home.end())
-  const { inbox } = await home.store()
+  const home = createTemporaryStores()
+  onTestFinished(() => home.remove())
+  const { inbox } = await home.openStore()
   const bodies = [eventBody(requestIds[0]), eventBody(requestIds[1])]
   await inbox.add(
     bodies.map((body) => readEvent(Buffer.from(body), 'a'.repeat(64), 1)),

@@ -42,7 +42,7 @@ function startWorker(
     },
     refreshRequests,
     readQuota: async () => [],
-    fileReports: undefined,
+    downloadReports: undefined,
   }))
   const ended = runWorker({
     batches: {
@@ -50,7 +50,7 @@ function startWorker(
         onRead?.()
         return [...queue]
       },
-      recordQueued: async () => undefined,
+      recordNotQueued: async () => undefined,
     },
     profiles,
     clock,

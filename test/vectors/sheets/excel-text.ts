@@ -6,7 +6,7 @@ const header = ['first_name', 'last_name', 'phone', 'born', 'note']
 export const excelText: Vector[] = [
   {
     file: 'en-au.csv',
-    habit: 'Excel en-AU, CSV (Comma delimited): the code page of Windows',
+    description: 'Excel en-AU, CSV (Comma delimited): the code page of Windows',
     bytes: () =>
       encodeWindows1252(
         'first_name,last_name,phone,born,note\r\n' +
@@ -22,7 +22,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'en-au-utf-8.csv',
-    habit: 'Excel en-AU, CSV UTF-8: a byte order mark before the first name',
+    description: 'Excel en-AU, CSV UTF-8: a byte order mark before the first name',
     bytes: () =>
       Buffer.from(
         '\uFEFFfirst_name,last_name,phone,born,note\r\n李,小龍,6.1412E+10,1990-04-30,\r\nŁukasz,Nowak,61412345678,,TRUE\r\n',
@@ -35,7 +35,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'de-de.csv',
-    habit: 'Excel de-DE: semicolons, because numbers have decimal commas; WAHR and FALSCH',
+    description: 'Excel de-DE: semicolons, because numbers have decimal commas; WAHR and FALSCH',
     bytes: () =>
       encodeWindows1252(
         'Vorname;Nachname;Telefon;Geburtsdatum;Einkommen;Ehrenamt\r\n' +
@@ -51,7 +51,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'fr-fr.csv',
-    habit: 'Excel fr-FR: semicolons; VRAI and FAUX; non-breaking spaces in numbers',
+    description: 'Excel fr-FR: semicolons; VRAI and FAUX; non-breaking spaces in numbers',
     bytes: () =>
       encodeWindows1252(
         'Prénom;Nom;Téléphone;Salaire;Bénévole\r\nFrançois;Lefèvre;+33 1 23 45 67 89;85\u00A0000,50;VRAI\r\nZoé;d’Étienne;0612345678;;FAUX\r\n',
@@ -65,7 +65,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'unicode.txt',
-    habit: 'Excel, Unicode Text: UTF-16 with a byte order mark, tabs, cells with commas in quotes',
+    description: 'Excel, Unicode Text: UTF-16 with a byte order mark, tabs, cells with commas in quotes',
     bytes: () => encodeUtf16('first_name\tphone\tnote\r\nΖωή\t+302101234567\t"a, b"\r\n李\t007\t"say ""so"""\r\n'),
     table: [
       ['first_name', 'phone', 'note'],
@@ -75,7 +75,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'tabs.txt',
-    habit: 'Excel, Text (Tab delimited): the code page of Windows',
+    description: 'Excel, Text (Tab delimited): the code page of Windows',
     bytes: () => encodeWindows1252('first_name\tphone\r\nZoë\t+61412345678\r\n'),
     encoding: 'windows-1252',
     table: [
@@ -85,7 +85,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'leftovers.csv',
-    habit: 'Excel: columns and rows that were emptied are still written',
+    description: 'Excel: columns and rows that were emptied are still written',
     bytes: () =>
       Buffer.from('first_name,phone,,\r\nAnn,+61412345678,,\r\n,,,\r\nBob,+61412345679,,\r\n,,,\r\n,,,\r\n'),
     table: [
@@ -96,7 +96,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'separator-line.csv',
-    habit: 'a first line that tells Excel the separator',
+    description: 'a first line that tells Excel the separator',
     bytes: () => encodeWindows1252('sep=;\r\nfirst_name;phone\r\nZoë, Ann;+61412345678\r\n'),
     encoding: 'windows-1252',
     table: [
@@ -106,13 +106,13 @@ export const excelText: Vector[] = [
   },
   {
     file: 'one-column.csv',
-    habit: 'one column: the file contains no separator',
+    description: 'one column: the file contains no separator',
     bytes: () => Buffer.from('email\r\nann@example.com\r\nbob@example.com\r\n'),
     table: [['email'], ['ann@example.com'], ['bob@example.com']],
   },
   {
     file: 'old-mac.csv',
-    habit: 'Excel for Mac, CSV (Macintosh): CR alone, ASCII',
+    description: 'Excel for Mac, CSV (Macintosh): CR alone, ASCII',
     bytes: () => Buffer.from('first_name,phone\rAnn,+61412345678\rBob,"a\rb"\r'),
     table: [
       ['first_name', 'phone'],
@@ -122,7 +122,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'mac-roman.csv',
-    habit: 'Excel for Mac, CSV (Macintosh): Mac Roman, in which é is Ž of Windows',
+    description: 'Excel for Mac, CSV (Macintosh): Mac Roman, in which é is Ž of Windows',
     bytes: () => Buffer.from('first_name,phone\rJos\x8E,+61412345678\r', 'latin1'),
     encoding: 'macintosh',
     table: [
@@ -132,7 +132,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'pl-pl.csv',
-    habit: 'Excel pl-PL, CSV: Windows-1250, in which ł is ³ of Windows-1252',
+    description: 'Excel pl-PL, CSV: Windows-1250, in which ł is ³ of Windows-1252',
     bytes: () =>
       Buffer.from('imię;telefon\r\n'.replace('ę', '\xEA') + 'Micha\xB3;+48221234567\r\n', 'latin1'),
     encoding: 'windows-1250',
@@ -143,7 +143,7 @@ export const excelText: Vector[] = [
   },
   {
     file: 'web-page.xls',
-    habit: 'an export that calls itself .xls and is a web page',
+    description: 'an export that calls itself .xls and is a web page',
     bytes: () =>
       Buffer.from(
         '<html xmlns:x="urn:schemas-microsoft-com:office:excel"><table><tr><td>a</td></tr></table></html>',
@@ -152,13 +152,13 @@ export const excelText: Vector[] = [
   },
   {
     file: 'web-page-utf-16.xls',
-    habit: 'an export that calls itself .xls and is a web page in UTF-16',
+    description: 'an export that calls itself .xls and is a web page in UTF-16',
     bytes: () => encodeUtf16('<html><table><tr><td>a</td></tr></table></html>'),
     refusal: 'it is a web page or XML',
   },
   {
     file: 'xml-2003.xml',
-    habit: 'Excel, XML Spreadsheet 2003',
+    description: 'Excel, XML Spreadsheet 2003',
     bytes: () =>
       Buffer.from('<?xml version="1.0"?>\r\n<?mso-application progid="Excel.Sheet"?>\r\n<Workbook/>'),
     refusal: 'it is a web page or XML',

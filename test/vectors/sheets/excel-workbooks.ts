@@ -18,9 +18,9 @@ const header = row(1, sharedTextCell('A1', 0) + sharedTextCell('B1', 1))
 const rowOfAnn = (cell: string): string => row(2, sharedTextCell('A2', 2) + cell)
 
 /** Creates a vector whose cell below "phone" is `cell`, with the text that has to be read from it. */
-const createCellVector = (file: string, habit: string, cell: string, expected: string): Vector => ({
+const createCellVector = (file: string, description: string, cell: string, expected: string): Vector => ({
   file,
-  habit,
+  description,
   bytes: () =>
     createBook({ ...excelParts, strings: headersAndAnn, sheets: [{ name: 'Sheet1', content: sheetData(header, rowOfAnn(cell)) + pageMargins }] }),
   table: [
@@ -33,7 +33,7 @@ const createCellVector = (file: string, habit: string, cell: string, expected: s
 export const excelWorkbooks: Vector[] = [
   {
     file: 'excel.xlsx',
-    habit:
+    description:
       'Excel 365: shared texts, numbers, dates by style, booleans, a filter with hidden rows, styled empty rows',
     bytes: () =>
       createBook({
@@ -80,7 +80,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-table.xlsx',
-    habit: 'Excel: a table with a part of its own, and a comment',
+    description: 'Excel: a table with a part of its own, and a comment',
     bytes: () =>
       createBook({
         ...excelParts,
@@ -102,7 +102,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-ja.xlsx',
-    habit: 'Excel ja-JP: names with their pronunciation, and rich text in several runs',
+    description: 'Excel ja-JP: names with their pronunciation, and rich text in several runs',
     bytes: () =>
       createBook({
         ...excelParts,
@@ -121,7 +121,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-1904.xlsx',
-    habit: 'old Excel for Mac: days are counted from 1904',
+    description: 'old Excel for Mac: days are counted from 1904',
     bytes: () =>
       createBook({
         ...excelParts,
@@ -136,7 +136,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-hidden-sheets.xlsx',
-    habit: 'Excel: lists for drop-downs on hidden sheets',
+    description: 'Excel: lists for drop-downs on hidden sheets',
     bytes: () =>
       createBook({
         ...excelParts,
@@ -154,7 +154,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-several-sheets.xlsx',
-    habit: 'Excel: several sheets, none of them chosen',
+    description: 'Excel: several sheets, none of them chosen',
     bytes: () =>
       createBook({
         ...excelParts,
@@ -168,7 +168,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-chosen-sheet.xlsx',
-    habit: 'Excel: several sheets, one of them chosen',
+    description: 'Excel: several sheets, one of them chosen',
     sheet: 'May & June',
     bytes: () =>
       createBook({
@@ -216,7 +216,7 @@ export const excelWorkbooks: Vector[] = [
   ),
   {
     file: 'excel-title.xlsx',
-    habit: 'Excel: a title above the header, merged',
+    description: 'Excel: a title above the header, merged',
     bytes: () =>
       createBook({
         ...excelParts,
@@ -233,7 +233,7 @@ export const excelWorkbooks: Vector[] = [
   },
   {
     file: 'excel-merged.xlsx',
-    habit: 'Excel: one name for two rows, merged',
+    description: 'Excel: one name for two rows, merged',
     bytes: () =>
       createBook({
         ...excelParts,

@@ -4,7 +4,7 @@ import { encodeUtf16, type Vector } from './vector.ts'
 export const exportsAsText: Vector[] = [
   {
     file: 'google.csv',
-    habit: 'Google Sheets: UTF-8 without a byte order mark, CRLF, no line end after the last row',
+    description: 'Google Sheets: UTF-8 without a byte order mark, CRLF, no line end after the last row',
     bytes: () =>
       Buffer.from(
         'first_name,phone,paid,note\r\nZoë,+61412345678,TRUE,"two\nlines"\r\n李,0412345678,FALSE,"a ""b"", c"',
@@ -17,7 +17,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'google.tsv',
-    habit: 'Google Sheets: tabs, and nothing is ever quoted',
+    description: 'Google Sheets: tabs, and nothing is ever quoted',
     bytes: () => Buffer.from('first_name\tphone\tnote\r\nZoë\t+61412345678\ttwo lines'),
     table: [
       ['first_name', 'phone', 'note'],
@@ -26,13 +26,13 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'google-quote.tsv',
-    habit: 'Google Sheets: a quote in an unquoted cell, which may be text or begin a quoted cell',
+    description: 'Google Sheets: a quote in an unquoted cell, which may be text or begin a quoted cell',
     bytes: () => Buffer.from('first_name\tnote\r\nZoë\ta 5" pipe'),
     refusal: 'line 2 has a quote in the middle of a cell',
   },
   {
     file: 'numbers.csv',
-    habit: 'Numbers, Unicode (UTF-8): no byte order mark',
+    description: 'Numbers, Unicode (UTF-8): no byte order mark',
     bytes: () => Buffer.from('first_name,phone,born\r\nZoë,+61412345678,30/4/1990\r\n,,\r\nAnn,0412,\r\n'),
     table: [
       ['first_name', 'phone', 'born'],
@@ -42,7 +42,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'numbers-semicolon.csv',
-    habit: 'Numbers in a country with decimal commas: semicolons, LF',
+    description: 'Numbers in a country with decimal commas: semicolons, LF',
     bytes: () => Buffer.from('Vorname;Telefon;Einkommen\nJürgen;+49301234567;85000,5\n'),
     table: [
       ['Vorname', 'Telefon', 'Einkommen'],
@@ -51,7 +51,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'numbers-mac-roman.csv',
-    habit: 'Numbers, Western (Mac OS Roman)',
+    description: 'Numbers, Western (Mac OS Roman)',
     bytes: () => Buffer.from('first_name,phone\r\nJ\x9Frgen,+49301234567\r\n', 'latin1'),
     encoding: 'macintosh',
     table: [
@@ -61,7 +61,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-quoted.csv',
-    habit: 'an applicant tracking system: every cell in quotes, a byte order mark, LF',
+    description: 'an applicant tracking system: every cell in quotes, a byte order mark, LF',
     bytes: () =>
       Buffer.from(
         '\uFEFF"Candidate ID","Given name","Mobile"\n"000123","Zoë","+61 412 345 678"\n"000124","",""\n',
@@ -74,7 +74,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-pipe.txt',
-    habit: 'an applicant tracking system: pipes',
+    description: 'an applicant tracking system: pipes',
     bytes: () => Buffer.from("id|name|phone\n007|O'Neil, Zoë|+61412345678\n008|a;b|+61412345679\n"),
     table: [
       ['id', 'name', 'phone'],
@@ -84,7 +84,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-marked.csv',
-    habit: 'an applicant tracking system: an apostrophe before what could be a formula',
+    description: 'an applicant tracking system: an apostrophe before what could be a formula',
     bytes: () => Buffer.from("name,phone\n'=1+1,'+61412345678\n''tis,'quoted'\n"),
     table: [
       ['name', 'phone'],
@@ -94,7 +94,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-utf-16.csv',
-    habit: 'an applicant tracking system: UTF-16 and commas',
+    description: 'an applicant tracking system: UTF-16 and commas',
     bytes: () => encodeUtf16('name,phone\nZoë,+61412345678\n'),
     table: [
       ['name', 'phone'],
@@ -103,7 +103,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-blank-lines.csv',
-    habit: 'an applicant tracking system: empty lines before the header and between rows',
+    description: 'an applicant tracking system: empty lines before the header and between rows',
     bytes: () => Buffer.from('\r\n\r\nname,phone\r\n\r\nAnn,1\r\n\r\n'),
     table: [
       ['name', 'phone'],
@@ -112,7 +112,7 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-title.csv',
-    habit: 'an applicant tracking system: a title above the header',
+    description: 'an applicant tracking system: a title above the header',
     bytes: () => Buffer.from('Candidates of November\r\n\r\nname,phone,email\r\nAnn,1,a@example.com\r\n'),
     headerRow: 3,
     table: [
@@ -122,13 +122,13 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-footer.csv',
-    habit: 'an applicant tracking system: a count below the rows',
+    description: 'an applicant tracking system: a count below the rows',
     bytes: () => Buffer.from('name,phone\r\nAnn,1\r\nTotal: 1\r\n'),
     refusal: 'line 3 has 1 cell, and the header has 2',
   },
   {
     file: 'ats-twice.csv',
-    habit: 'an applicant tracking system: two columns of one name',
+    description: 'an applicant tracking system: two columns of one name',
     bytes: () => Buffer.from('Name,Phone,Name\r\nAnn,1,Smith\r\n'),
     table: [
       ['Name', 'Phone', 'Name'],
@@ -137,13 +137,13 @@ export const exportsAsText: Vector[] = [
   },
   {
     file: 'ats-backslash.csv',
-    habit: 'a database: quotes escaped by a backslash',
+    description: 'a database: quotes escaped by a backslash',
     bytes: () => Buffer.from('name,note\n"Ann","a \\"b\\" c"\n'),
     refusal: 'line 2 has text after a closing quote',
   },
   {
     file: 'ats-mixed-ends.csv',
-    habit: 'concatenated files: CRLF and LF',
+    description: 'concatenated files: CRLF and LF',
     bytes: () => Buffer.from('name,phone\r\nAnn,1\nBob,2\r\n'),
     table: [
       ['name', 'phone'],

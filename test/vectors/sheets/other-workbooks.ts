@@ -28,7 +28,7 @@ const appleNumbersStrings = plainTexts(
 export const otherWorkbooks: Vector[] = [
   {
     file: 'google.xlsx',
-    habit:
+    description:
       'Google Sheets: whole numbers end in .0, large ones have an exponent, a thousand empty rows follow',
     bytes: () =>
       createBook({
@@ -53,7 +53,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'numbers.xlsx',
-    habit: 'Numbers: one table, without a summary; empty rows are styled',
+    description: 'Numbers: one table, without a summary; empty rows are styled',
     bytes: () =>
       createBook({ styles, strings: appleNumbersStrings, sheets: [{ name: 'Sheet 1', content: appleNumbersRows }] }),
     table: [
@@ -63,7 +63,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'numbers-summary.xlsx',
-    habit: 'Numbers: a summary sheet comes first',
+    description: 'Numbers: a summary sheet comes first',
     bytes: () =>
       createBook({
         styles,
@@ -77,7 +77,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'numbers-chosen.xlsx',
-    habit: 'Numbers: a summary sheet comes first, and the table was chosen',
+    description: 'Numbers: a summary sheet comes first, and the table was chosen',
     sheet: 'Sheet 1 - Table 1',
     bytes: () =>
       createBook({
@@ -95,7 +95,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'numbers-titled.xlsx',
-    habit: 'Numbers: the name of the table stands above it, merged',
+    description: 'Numbers: the name of the table stands above it, merged',
     bytes: () =>
       createBook({
         styles,
@@ -112,7 +112,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'openpyxl.xlsx',
-    habit: 'openpyxl: inline strings, no shared strings, dates as ISO 8601 if chosen',
+    description: 'openpyxl: inline strings, no shared strings, dates as ISO 8601 if chosen',
     bytes: () =>
       createBook({
         styles,
@@ -131,7 +131,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'no-names.xlsx',
-    habit: 'a library that writes cells and rows without references',
+    description: 'a library that writes cells and rows without references',
     bytes: () =>
       createBook({
         strings: plainTexts('name', 'phone', 'Ann'),
@@ -150,7 +150,7 @@ export const otherWorkbooks: Vector[] = [
   },
   {
     file: 'strict.xlsx',
-    habit: 'Excel, Strict Open XML: other namespaces, dates as ISO 8601 text',
+    description: 'Excel, Strict Open XML: other namespaces, dates as ISO 8601 text',
     bytes: () =>
       createBook({
         relationshipsNamespace: 'http://purl.oclc.org/ooxml/officeDocument/relationships',

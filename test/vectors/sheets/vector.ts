@@ -2,7 +2,7 @@
 export type Vector = {
   file: string
   /** The program, and the property of its files that this file shows. Part of the title of the tests. */
-  habit: string
+  description: string
   bytes: () => Buffer | Promise<Buffer>
   /** The value of --sheet. */
   sheet?: string

@@ -1,6 +1,6 @@
 import { Args, BaseCommand } from '../../../cli/base-command.ts'
 import { secretFileFlag } from '../../../cli/flags/webhook.ts'
-import { maxLogBytes, readInput } from '../../../app/input.ts'
+import { maxLargeInputBytes, readInput } from '../../../app/input.ts'
 import { webhookSecrets } from '../../../app/webhook.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
 import { importedView } from '../../../output/views/webhook.ts'
@@ -18,7 +18,7 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
 
   async run(): Promise<void> {
     const { file } = this.args
-    const bytes = await readInput(this.context, file, 'the events', maxLogBytes)
+    const bytes = await readInput(this.context, file, 'the events', maxLargeInputBytes)
     const { secret, findBaseUrl } = await webhookSecrets(this.app, this.flags['secret-file'])
     const inbox = await this.app.service('inbox')
     const imported = await importEvents(inbox, bytes, {

@@ -32,6 +32,7 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
     if (file !== undefined) {
       const outputFile = await openOutputFile(this.context, file, { flag: '--export' })
       await writeOutput(this.app, outputFile, exportLines(inbox, filter), { kind: 'export' })
+      // The export went to stdout, so no list follows it there.
       if (outputFile.path === undefined) return
     }
     this.answerList(eventListView(await listEvents(inbox, filter)))

@@ -64,8 +64,8 @@ const oldestVersion = 140_000
 
 /**
  * Configures a session: a commit is on the server's disk when it is answered (the role may have another default),
- * waiting for a lock ends, and a machine that is unreachable loses its locks. A statement fails if a policy would
- * hide rows, since a hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
+ * a wait for a lock has a limit, and the session of a machine that became unreachable is ended, which frees its locks.
+ * A statement fails if a policy would hide rows, since a hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
  */
 const configureSession = `
 SELECT set_config('synchronous_commit',
@@ -226,7 +226,7 @@ export class Sql {
 /** `onMessage` is called with one sentence when waiting for the database begins, and when it can be used again. */
 export interface DatabaseOptions extends Pick<
   StoreOptions,
-  'clock' | 'reconnectMs' | 'answerMs' | 'totalMs' | 'onMessage'
+  'clock' | 'reconnectMs' | 'answerMs' | 'maxConnectionMs' | 'onMessage'
 > {
   /** Milliseconds to wait for a lock of another process. */
   lockWaitMs: number
@@ -385,9 +385,9 @@ export class Database extends Sql {
     if (this.#isClosed) throw new InternalError('the store is closed')
     if (this.#client !== undefined) return this.#client
     const { Client: PgClient } = await import('pg')
-    const { answerMs, totalMs } = this.#options
+    const { answerMs, maxConnectionMs } = this.#options
     const client = new PgClient(await clientOptions(this.#server, answerMs))
-    if (totalMs !== undefined) setTimeout(() => destroy(client), totalMs).unref()
+    if (maxConnectionMs !== undefined) setTimeout(() => destroy(client), maxConnectionMs).unref()
     // Without a listener the process would end with the connection.
     client.on('error', () => this.#dropConnection(client))
     client.on('end', () => this.#dropConnection(client))

@@ -58,7 +58,7 @@ test('a statement waits for the lock of another process for a limited time', asy
 })
 
 test('a connection with a limit for all its work is abandoned at that limit, though each answer comes in time', async () => {
-  const database = connectTo(await emptyDatabase(), { answerMs: 2_000, totalMs: 500 })
+  const database = connectTo(await emptyDatabase(), { answerMs: 2_000, maxConnectionMs: 500 })
   const queries = Array.from({ length: 20 }, () => database.get('SELECT pg_sleep(0.1)'))
   const results = await Promise.allSettled(queries)
   expect(results.find(({ status }) => status === 'rejected')).toMatchObject({

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, newAttempt } from '../batches.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { createStore } from '../../../harness/create-store.ts'
 import { clearStore } from '../../../harness/postgres-store.ts'
 import { PostgresPair } from '../../../harness/postgres-pair.ts'
@@ -12,7 +12,7 @@ import type { Store } from '../../../../src/store/ledger/store.ts'
 const longMs = 60_000
 
 let pair: PostgresPair
-let setup: Scratch
+let setup: TemporaryStores
 
 beforeAll(async () => {
   pair = await PostgresPair.start()
@@ -20,10 +20,10 @@ beforeAll(async () => {
 }, longMs)
 afterAll(() => pair.stop())
 beforeEach(() => {
-  setup = scratch()
+  setup = createTemporaryStores()
 })
 afterEach(async () => {
-  await setup.end()
+  await setup.remove()
   await clearStore(pair.url)
 })
 
@@ -38,14 +38,14 @@ const listStates = async (store: Store): Promise<string[]> =>
 test(
   'a standby that the last commits did not reach takes over: a row that was sent becomes unknown, and is not sent again',
   async () => {
-    const storeBefore = await setup.store(pair.url)
+    const storeBefore = await setup.openStore(pair.url)
     const rows: RowVersion[] = []
     for (const name of ['kept', 'lost', 'next'])
       rows.push(await addOne(storeBefore.ledger, `${name}@example.com`, { kind: 'file' }))
     const [replicated, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
     await beginRow(storeBefore, replicated)
     await pair.failOver({ how: 'asynchronous', meanwhile: () => beginRow(storeBefore, lost) })
-    const storeAfter = await setup.store(pair.url)
+    const storeAfter = await setup.openStore(pair.url)
     expect(await listStates(storeAfter)).toEqual([
       'kept@example.com sending',
       'lost@example.com pending',
@@ -65,13 +65,13 @@ test(
 test(
   'a synchronous standby takes over with every commit: no attempt has to be recovered',
   async () => {
-    const storeBefore = await setup.store(pair.url)
+    const storeBefore = await setup.openStore(pair.url)
     const rows: RowVersion[] = []
     for (const name of ['last', 'next'])
       rows.push(await addOne(storeBefore.ledger, `${name}@example.com`, { kind: 'file' }))
     const [last, next] = rows as [RowVersion, RowVersion]
     await pair.failOver({ how: 'synchronous', meanwhile: () => beginRow(storeBefore, last) })
-    const storeAfter = await setup.store(pair.url)
+    const storeAfter = await setup.openStore(pair.url)
     await beginRow(storeAfter, next)
     expect(await listStates(storeAfter)).toEqual(['last@example.com sending', 'next@example.com sending'])
     expect(setup.messages.join()).not.toContain('lacked')

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import type { ReceivedEvent } from '../../../../src/domain/webhook/events.ts'
-import { scratch, type Scratch } from '../scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../temporary-stores.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch(5_000, 'PostgreSQL')
+  setup = createTemporaryStores(5_000, 'PostgreSQL')
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 const event = (number: number): ReceivedEvent => ({
   receivedAt: Date.UTC(2026, 10, 21, 9),
@@ -20,7 +20,7 @@ const event = (number: number): ReceivedEvent => ({
 })
 
 test('if three receivers add the same events in different orders, each is stored once, and a reader of new events skips none', async () => {
-  const [reader, ...receivers] = await Promise.all(Array.from({ length: 4 }, () => setup.store()))
+  const [reader, ...receivers] = await Promise.all(Array.from({ length: 4 }, () => setup.openStore()))
   const events = Array.from({ length: 120 }, (_, number) => event(number))
   let isOver = false
   const readIds: number[] = []
@@ -46,7 +46,7 @@ test('if three receivers add the same events in different orders, each is stored
 })
 
 test('a process that waits for events is woken by another process', async () => {
-  const [one, other] = await Promise.all([setup.store(), setup.store()])
+  const [one, other] = await Promise.all([setup.openStore(), setup.openStore()])
   const woken = Promise.withResolvers<void>()
   await one.inbox.onArrival?.(() => woken.resolve())
   await other.inbox.add([event(1)], false)
@@ -54,7 +54,7 @@ test('a process that waits for events is woken by another process', async () => 
 })
 
 test('all machines share the quota of one key, by the clock of the database', async () => {
-  const stores = await Promise.all(Array.from({ length: 3 }, () => setup.store()))
+  const stores = await Promise.all(Array.from({ length: 3 }, () => setup.openStore()))
   const times = new Set<number>()
   const decide = (state: unknown, now = 0): { state: unknown; waitMs: number } => {
     times.add(now)

@@ -2,17 +2,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, newAttempt, rowOf, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { queryDatabase } from '../../../harness/postgres.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import { startProxy } from './filtering-proxy.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 
 beforeEach(() => {
-  setup = scratch(50, 'PostgreSQL')
+  setup = createTemporaryStores(50, 'PostgreSQL')
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 const accepted = {
@@ -41,7 +41,7 @@ async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
     })
     return true
   })
-  const store = await setup.store(proxyUrl)
+  const store = await setup.openStore(proxyUrl)
   return { store, ledger: store.ledger, arm: () => (isArmed = true) }
 }
 
@@ -53,7 +53,7 @@ WHEN (NEW.state = 'sending') EXECUTE FUNCTION refcheck.slowly()`
 
 test('a breaker that another runner opened is reported once, though the COMMIT of the claim that finds it is cut', async () => {
   const { store, ledger, arm } = await cutAtCommit('before')
-  const otherStore = await setup.store()
+  const otherStore = await setup.openStore()
   const batch = fileBatch()
   await otherStore.batches.add(batch, orderRows(3))
   for (const { batches } of [store, otherStore]) await batches.acquire(batch.id, 'sending')
@@ -131,7 +131,7 @@ test('a claim whose connection is cut before its COMMIT has ended is awaited, an
 })
 
 test('an outcome is recorded even if the attempt of the next row cannot begin', async () => {
-  const { ledger } = await setup.store()
+  const { ledger } = await setup.openStore()
   const attempt = await beginAttempt(
     ledger,
     await addOne(ledger, 'a@example.com', { kind: 'file' }),

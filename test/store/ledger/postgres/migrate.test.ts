@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { beginOne } from '../batches.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { connectTo } from './connect.ts'
 import { allowWithoutLog, createStore } from '../../../harness/create-store.ts'
 import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
@@ -9,14 +9,14 @@ import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
 import { readFormat, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/store.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 
 beforeEach(() => {
-  setup = scratch()
+  setup = createTemporaryStores()
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
-const readRefusal = (url: string): Promise<unknown> => setup.store(url).catch((error: unknown) => error)
+const readRefusal = (url: string): Promise<unknown> => setup.openStore(url).catch((error: unknown) => error)
 
 test('a database without a store is refused with the command that creates one, and is not changed', async () => {
   const url = await emptyDatabase()
@@ -41,7 +41,7 @@ test('several processes create the store at once: one creates it, and all succee
   ])
   expect(await Promise.all(databases.map((database) => readFormat(database, url)))).toEqual([1, 1, 1])
   await allowWithoutLog(url)
-  await beginOne((await setup.store(url)).ledger, 'a@example.com')
+  await beginOne((await setup.openStore(url)).ledger, 'a@example.com')
 })
 
 test('a store that is created in place of a dropped one has the same fingerprint key', async () => {
@@ -55,7 +55,7 @@ test('a store that is created in place of a dropped one has the same fingerprint
   }
   const formerKey = await createAndReadKey()
   await allowWithoutLog(url)
-  await beginOne((await setup.store(url)).ledger, 'a@example.com')
+  await beginOne((await setup.openStore(url)).ledger, 'a@example.com')
   await queryDatabase(url, 'DROP SCHEMA refcheck CASCADE')
   expect(await createAndReadKey()).toEqual(formerKey)
 })
@@ -68,7 +68,7 @@ test('a store of format 1 is migrated to a later format without a change to any 
   const database = connectTo(url)
   await migrate(database, systemRandom)
   await allowWithoutLog(url)
-  await beginOne((await setup.store(url)).ledger, 'a@example.com')
+  await beginOne((await setup.openStore(url)).ledger, 'a@example.com')
   await expect(inspect(database, 'here', laterFormats)).rejects.toMatchObject({
     message: 'cannot use the store "here": it is of format 1, and this refcheck uses 2',
     hint: expect.stringMatching(/with: refcheck store migrate$/) as string,
@@ -139,7 +139,7 @@ test('a database user who may only read and write rows can order', async () => {
   const userUrl = new URL(url)
   userUrl.username = user
   userUrl.password = 'secret'
-  const store = await setup.store(userUrl.href)
+  const store = await setup.openStore(userUrl.href)
   expect(await beginOne(store.ledger, 'a@example.com')).toMatchObject({ state: 'sending' })
   expect(await store.ledger.recover(1)).toHaveLength(1)
   await store.close()

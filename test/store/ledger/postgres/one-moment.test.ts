@@ -2,16 +2,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addOne, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { startProxy } from './filtering-proxy.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch(2_000, 'PostgreSQL')
+  setup = createTemporaryStores(2_000, 'PostgreSQL')
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 /** Opens a store. Before its first statement with this text reaches the server, another process commits `change`. */
 async function openChangedBefore(statement: string, change: () => Promise<unknown>): Promise<Store> {
@@ -22,18 +22,18 @@ async function openChangedBefore(statement: string, change: () => Promise<unknow
     void change().finally(() => upstream.write(Buffer.from(text, 'latin1')))
     return false
   })
-  return setup.store(url)
+  return setup.openStore(url)
 }
 
 test('the counts of a store are from one snapshot, whatever another process adds meanwhile', async () => {
-  const otherStore = await setup.store()
+  const otherStore = await setup.openStore()
   const store = await openChangedBefore('AS batches', () => addOne(otherStore.ledger, 'ann@example.com'))
   expect(await store.maintenance.info()).toMatchObject({ batches: 0, rows: { pending: 0 } })
   expect(await store.maintenance.info()).toMatchObject({ batches: 1, rows: { pending: 1 } })
 })
 
 test('a plan is from one snapshot: a decision about two services meanwhile affects all of the plan or nothing', async () => {
-  const otherStore = await setup.store()
+  const otherStore = await setup.openStore()
   const [one, another] = ['https://one.example.com', 'https://another.example.com'] as const
   await addOne(otherStore.ledger, 'person1@example.com', { baseUrl: one })
   const recordSame = () =>

@@ -5,15 +5,15 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { beginAttempt, batchOf, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch(10_000, 'PostgreSQL')
+  setup = createTemporaryStores(10_000, 'PostgreSQL')
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 const lockAccount = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck account ', 0))`
 const countWaiting = `
@@ -41,7 +41,7 @@ async function runAtOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
 }
 
 test('if two processes add the same person, the second finds the row that the first added', async () => {
-  const stores = [await setup.store(), await setup.store()]
+  const stores = [await setup.openStore(), await setup.openStore()]
   const conflicts = await runAtOnce(
     stores.map(
       ({ ledger }) =>
@@ -53,7 +53,7 @@ test('if two processes add the same person, the second finds the row that the fi
 })
 
 test('if two processes add files with the same person, the second finds the row that the first added', async () => {
-  const stores = [await setup.store(), await setup.store()]
+  const stores = [await setup.openStore(), await setup.openStore()]
   const files = [fileBatch(), fileBatch()]
   await runAtOnce(
     stores.map(
@@ -63,15 +63,15 @@ test('if two processes add files with the same person, the second finds the row 
     ),
   )
   const states: string[] = []
-  for (const { id } of files) states.push(...(await statesOf(await setup.store(), id)))
+  for (const { id } of files) states.push(...(await statesOf(await setup.openStore(), id)))
   expect(states.sort()).toEqual(['duplicate', 'pending'])
 })
 
 test('if two processes begin an order of the same person, the second finds the attempt that the first began', async () => {
-  const stores = [await setup.store(), await setup.store()]
+  const stores = [await setup.openStore(), await setup.openStore()]
   const urls = ['https://old.example.com', 'https://new.example.com'] as const
   const byOwner = { at: someTime, by: 'owner@example.com' }
-  const { heldRows, batches } = await setup.store()
+  const { heldRows, batches } = await setup.openStore()
   // Both rows of one person are pending only if their services were declared to be one after both were added.
   await heldRows.recordSameService(urls, false, byOwner)
   const files = urls.map((baseUrl) => fileBatch({ baseUrl }))

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 
 import { fileBatch, orderRows } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { queryDatabase, dropDatabase } from '../../../harness/postgres.ts'
 import { createTestStore } from '../../../harness/postgres-store.ts'
 import { claimShared } from '../../../../src/store/ledger/claim.ts'
 import { lockNext } from '../../../../src/store/ledger/matching.ts'
 import { toStatement } from '../../../../src/store/ledger/postgres/connection.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 
 beforeEach(() => {
-  setup = scratch(50, 'PostgreSQL')
+  setup = createTemporaryStores(50, 'PostgreSQL')
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 /** Returns the scans of submissions in the plan of a statement, in a database without statistics of its rows. */
 async function listScans(statement: string): Promise<string[]> {
   const database = await createTestStore()
   onTestFinished(() => dropDatabase(database))
   await queryDatabase(database, 'ALTER TABLE refcheck.submissions SET (autovacuum_enabled = false)')
-  const store = await setup.store(database)
+  const store = await setup.openStore(database)
   await store.batches.add(fileBatch(), orderRows(2000))
   const url = `${database}?options=-csearch_path%3Drefcheck%20-cenable_seqscan%3Doff%20-cenable_sort%3Doff`
   const plan = await queryDatabase(

@@ -6,25 +6,25 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { queryDatabase } from '../../../harness/postgres.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { Attempt } from '../../../../src/domain/submission/submission.ts'
 import { openStore } from '../../../../src/store/ledger/open.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-let machineA: Scratch
-let machineB: Scratch
+let machineA: TemporaryStores
+let machineB: TemporaryStores
 let url: string
 
 beforeEach(async () => {
-  machineA = scratch(50, 'PostgreSQL')
-  machineB = scratch(50, 'PostgreSQL')
+  machineA = createTemporaryStores(50, 'PostgreSQL')
+  machineB = createTemporaryStores(50, 'PostgreSQL')
   url = await sharedStore()
 })
 afterEach(async () => {
-  await machineA.end()
-  await machineB.end()
+  await machineA.remove()
+  await machineB.remove()
 })
 
 const runSql = (text: string): Promise<Record<string, unknown>[]> =>
@@ -69,10 +69,10 @@ const closedError = (words: string) => ({
   message: expect.stringContaining(`is closed: ${words}`) as string,
 })
 const otherServerError = closedError('its database is on another server')
-const logFolder = (machine: Scratch): string => join(machine.folder, 'config', 'attempts')
+const logFolder = (machine: TemporaryStores): string => join(machine.folder, 'config', 'attempts')
 
 test('after a failover every log has to report, and then a user has to confirm that no other machine sent', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await beginOrder(a, 'a@example.com')
   const lostAttempt = await beginOrder(b, 'b@example.com')
@@ -101,7 +101,7 @@ test('after a failover every log has to report, and then a user has to confirm t
 })
 
 test('a machine whose first order the store lost reports when it returns, although the store also lost the registration of its log', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   await beginOrder(a, 'a@example.com')
   const lostAttempt = await beginOrder(b, 'b@example.com')
   await failOver([lostAttempt])
@@ -118,9 +118,9 @@ test('a machine whose first order the store lost reports when it returns, althou
 })
 
 test('the copy of the register in another log names a machine that the store lost', async () => {
-  const b = await machineB.store()
+  const b = await machineB.openStore()
   const lostAttempt = await beginOrder(b, 'b@example.com')
-  const a = await machineA.store()
+  const a = await machineA.openStore()
   await beginOrder(a, 'a@example.com')
   await failOver([lostAttempt])
   await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${machineB.folder}%'`)
@@ -128,7 +128,7 @@ test('the copy of the register in another log names a machine that the store los
 })
 
 test('a machine that does not return is excluded by its id, and the waiting rows are held', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await beginOrder(a, 'a@example.com')
   await beginOrder(b, 'b@example.com')
@@ -146,11 +146,11 @@ test('a machine that does not return is excluded by its id, and the waiting rows
 })
 
 test('one process of a machine reports the attempts of all its processes', async () => {
-  const first = await machineA.store()
+  const first = await machineA.openStore()
   const lostAttempt = await beginOrder(first, 'lost@example.com')
   await first.close()
   await failOver([lostAttempt])
-  const second = await machineA.store()
+  const second = await machineA.openStore()
   expect(await second.rollbacks.examine()).toMatchObject({ reopenStep: 'confirmation' })
   await second.rollbacks.acceptOlder()
   await beginOrder(second, 'next@example.com')
@@ -158,7 +158,7 @@ test('one process of a machine reports the attempts of all its processes', async
 })
 
 test('the next claim detects a restored database, even if another machine has used the lost numbers since', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   await beginOrder(b, 'before@example.com')
   const lostAttempt = await beginOrder(a, 'lost@example.com')
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
@@ -178,7 +178,7 @@ test('the next claim detects a restored database, even if another machine has us
 })
 
 test('a number that another machine has used since is no evidence: the ids of the attempts are compared', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   const rows = [
     await addOne(a.ledger, 'one@example.com', { kind: 'file' }),
     await addOne(a.ledger, 'two@example.com', { kind: 'file' }),
@@ -192,25 +192,25 @@ test('a number that another machine has used since is no evidence: the ids of th
 })
 
 test('a machine that only reads notes the newest attempt that it read, and later detects that it was lost', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   await beginOrder(b, 'before@example.com')
   const lostAttempt = await beginOrder(a, 'lost@example.com')
   await b.batches.list()
   await loseAttempts([lostAttempt])
   // A third machine, whose log does not have the lost attempt, uses its number and the next one.
-  const machineC = scratch(50, 'PostgreSQL')
+  const machineC = createTemporaryStores(50, 'PostgreSQL')
   try {
-    const c = await machineC.store()
+    const c = await machineC.openStore()
     for (const name of ['x', 'y']) await beginOrder(c, `${name}@example.com`)
     await b.batches.list()
     await expect(beginOrder(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacks attempts'))
   } finally {
-    await machineC.end()
+    await machineC.remove()
   }
 })
 
 test('a database from before two failovers has to be accepted once, whichever generations each machine read in between', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   await beginOrder(a, 'a@example.com')
   await beginOrder(b, 'b@example.com')
   await runSql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
@@ -235,7 +235,7 @@ test('a database from before two failovers has to be accepted once, whichever ge
 })
 
 test('if the log is removed, a read before the next claim does not hide that it is missing', async () => {
-  const store = await machineA.store()
+  const store = await machineA.openStore()
   await beginOrder(store, 'a@example.com')
   const row = await addOne(store.ledger, 'b@example.com', { kind: 'file' })
   rmSync(logFolder(machineA), { recursive: true })
@@ -249,7 +249,7 @@ test('if the log is removed, a read before the next claim does not hide that it 
 test.each([['the loser'], ['the owner']])(
   'a request that was moved to another row still belongs to that row after a failover, also if %s reports first',
   async (firstReporter) => {
-    const [a, b] = [await machineA.store(), await machineB.store()]
+    const [a, b] = [await machineA.openStore(), await machineB.openStore()]
     const requestId = randomUUID()
     const accepted = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' } as const
     const loser = await beginOrder(a, 'loser@example.com')
@@ -267,7 +267,7 @@ test.each([['the loser'], ['the owner']])(
 )
 
 test('a restored database is closed until every machine has reported', async () => {
-  const store = await machineA.store()
+  const store = await machineA.openStore()
   await beginOrder(store, 'a@example.com')
   await changeEpoch()
   await expect(beginOrder(store, 'b@example.com')).rejects.toMatchObject(
@@ -277,7 +277,7 @@ test('a restored database is closed until every machine has reported', async () 
 })
 
 test('a restore that only a user reports closes the store for all machines', async () => {
-  const [a, b] = [await machineA.store(), await machineB.store()]
+  const [a, b] = [await machineA.openStore(), await machineB.openStore()]
   const lost = await beginOrder(b, 'lost@example.com')
   await beginOrder(a, 'a@example.com')
   await loseAttempts([lost])
@@ -290,11 +290,11 @@ test('a restore that only a user reports closes the store for all machines', asy
 })
 
 test('a log that was copied from another machine is evidence, but no report of that machine', async () => {
-  const a = await machineA.store()
+  const a = await machineA.openStore()
   const lost = await beginOrder(a, 'lost@example.com')
   const { cpSync } = await import('node:fs')
   cpSync(logFolder(machineA), logFolder(machineB), { recursive: true })
-  const b = await machineB.store()
+  const b = await machineB.openStore()
   await beginOrder(b, 'b@example.com')
   expect(readdirSync(logFolder(machineB))).toHaveLength(2)
   await failOver([lost])
@@ -304,7 +304,7 @@ test('a log that was copied from another machine is evidence, but no report of t
 })
 
 test('in a new session of the server, the log is checked as when the store is opened', async () => {
-  const store = await machineA.store()
+  const store = await machineA.openStore()
   const row = await addOne(store.ledger, 'a@example.com', { kind: 'file' })
   await beginOrder(store, 'b@example.com')
   renameSync(logFolder(machineA), `${logFolder(machineA)}.gone`)
@@ -322,7 +322,7 @@ test('if no log can be written, nothing is sent until a user allows it', async (
   mkdirSync(join(machineA.folder, 'config'))
   writeFileSync(logFolder(machineA), 'no folder')
   await runSql(`DELETE FROM meta WHERE name = 'without_log'`)
-  const storeWithoutLog = await machineA.store()
+  const storeWithoutLog = await machineA.openStore()
   await expect(beginOrder(storeWithoutLog, 'bob@example.com')).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('cannot keep the attempt log') as string,
@@ -356,7 +356,7 @@ test('a log in memory is refused, because it ends with its container or at a res
 })
 
 test('several processes of one machine that send at once do not close the store', async () => {
-  const stores = [await machineA.store(), await machineA.store(), await machineA.store()]
+  const stores = [await machineA.openStore(), await machineA.openStore(), await machineA.openStore()]
   await Promise.all(
     stores.map(async (store, index) => {
       for (let number = 0; number < 8; number += 1) await beginOrder(store, `p${index}-${number}@example.com`)
@@ -366,7 +366,7 @@ test('several processes of one machine that send at once do not close the store'
 })
 
 test('the attempts of each account are numbered separately', async () => {
-  const store = await machineA.store()
+  const store = await machineA.openStore()
   for (const account of ['acme', 'zeta']) {
     await store.accounts.add(account, 0)
     const batch = fileBatch({ account })
@@ -383,7 +383,7 @@ test('the attempts of each account are numbered separately', async () => {
 test('a store without its fingerprint key is refused as damaged', async () => {
   const rename = (from: string, to: string) => runSql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
   await rename('fingerprint_key', 'gone')
-  await expect(machineA.store()).rejects.toMatchObject({
+  await expect(machineA.openStore()).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('the key of its fingerprints is missing') as string,
   })

@@ -3,18 +3,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { connectTo } from './connect.ts'
 import { fileBatch, orderRows } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 import { queryDatabase } from '../../../harness/postgres.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 
 beforeEach(() => {
-  setup = scratch(50, 'PostgreSQL')
+  setup = createTemporaryStores(50, 'PostgreSQL')
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
@@ -29,7 +29,7 @@ WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
 
 /** Starts a runner that has a row in flight. */
 async function startRunner(): Promise<Store> {
-  const store = await setup.store()
+  const store = await setup.openStore()
   const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
   await store.ledger.acquire(batch)
   await beginAttempt(store.ledger, await addOne(store.ledger, 'a@example.com', batch), newAttempt())
@@ -38,7 +38,7 @@ async function startRunner(): Promise<Store> {
 
 test('a row whose runner has ended becomes unknown when the lease expires, and not before', async () => {
   const endedRunner = await startRunner()
-  const otherStore = await setup.store()
+  const otherStore = await setup.openStore()
   await endedRunner.close()
   expect(await otherStore.ledger.recover(someTime)).toEqual([])
   await expireLeases()
@@ -47,7 +47,7 @@ test('a row whose runner has ended becomes unknown when the lease expires, and n
 
 test('a lease ends by the clock of the database, even if the clock of this machine is wrong', async () => {
   const endedRunner = await startRunner()
-  const otherStore = await setup.store()
+  const otherStore = await setup.openStore()
   await endedRunner.close()
   const minute = 60_000
   expect(await otherStore.ledger.recover(Date.now() + 16 * minute)).toEqual([])
@@ -60,7 +60,7 @@ test('a lease ends by the clock of the database, even if the clock of this machi
 
 test('a row whose runner stalls longer than its lease is not changed while its connection is open', async () => {
   const stalledRunner = await startRunner()
-  const otherStore = await setup.store()
+  const otherStore = await setup.openStore()
   await expireLeases()
   expect(await otherStore.ledger.recover(someTime)).toEqual([])
   await stalledRunner.close()
@@ -68,7 +68,7 @@ test('a row whose runner stalls longer than its lease is not changed while its c
 })
 
 test('an order with an unknown outcome pauses each other runner once, but not the runner that sent it', async () => {
-  const [one, other] = [await setup.store(), await setup.store()]
+  const [one, other] = [await setup.openStore(), await setup.openStore()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(4))
   for (const { batches } of [one, other]) expect(await batches.acquire(batch.id, 'sending')).toBeDefined()
@@ -84,7 +84,7 @@ test('an order with an unknown outcome pauses each other runner once, but not th
 })
 
 test('processes that send can share a batch with each other, but not with a process that changes it', async () => {
-  const [one, other] = [await setup.store(), await setup.store()]
+  const [one, other] = [await setup.openStore(), await setup.openStore()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(1))
   const sending = await one.batches.acquire(batch.id, 'sending')
@@ -101,10 +101,10 @@ test('processes that send can share a batch with each other, but not with a proc
 
 test('one process acquires 40 batches in parallel, each after a different number of reads', async () => {
   const files = Array.from({ length: 40 }, () => fileBatch())
-  const formerStore = await setup.store()
+  const formerStore = await setup.openStore()
   for (const file of files) await formerStore.batches.add(file, orderRows(1))
   await formerStore.close()
-  const freshStore = await setup.store()
+  const freshStore = await setup.openStore()
   const acquisitions = files.map(async ({ id }, times) => {
     for (let time = 0; time < times; time += 1) await freshStore.batches.listQueued()
     return freshStore.batches.acquire(id, 'sending')
@@ -117,7 +117,7 @@ test('one process acquires 40 batches in parallel, each after a different number
 })
 
 test('if one process acquires a batch twice at once, only one of the calls gets the lease', async () => {
-  const store = await setup.store()
+  const store = await setup.openStore()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
   const leases = await Promise.all([store.batches.acquire(batch.id), store.batches.acquire(batch.id)])
@@ -125,7 +125,7 @@ test('if one process acquires a batch twice at once, only one of the calls gets 
 })
 
 test('a batch whose lease could not be recorded can be acquired later', async () => {
-  const store = await setup.store()
+  const store = await setup.openStore()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
   const url = await sharedStore()
@@ -139,7 +139,7 @@ test('a batch whose lease could not be recorded can be acquired later', async ()
 })
 
 test('a lease whose connection was lost is lost only if another process has acquired it meanwhile', async () => {
-  const [one, other] = [await setup.store(), await setup.store()]
+  const [one, other] = [await setup.openStore(), await setup.openStore()]
   const [forwardingLease, batchLease] = [
     await one.inbox.leaseForwarding(),
     await one.batches.acquire(fileBatch().id),
@@ -158,7 +158,7 @@ test('a lease whose connection was lost is lost only if another process has acqu
 })
 
 test('if two processes add the first account of a store at the same time, the second is refused', async () => {
-  const store = await setup.store()
+  const store = await setup.openStore()
   const url = await sharedStore()
   const selectWaiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   let second: Promise<unknown> | undefined

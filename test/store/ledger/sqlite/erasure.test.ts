@@ -2,12 +2,12 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { expect, test } from 'vitest'
 
-import { scratch } from '../scratch.ts'
+import { createTemporaryStores } from '../temporary-stores.ts'
 import { erasurePolicy } from '../../../../src/domain/store/erasure.ts'
 
 test('the erasure policy covers every column of the store', async () => {
-  const setup = scratch()
-  await setup.store()
+  const setup = createTemporaryStores()
+  await setup.openStore()
   const database = new DatabaseSync(setup.path)
   const namesIn = (table: string): Set<unknown> =>
     new Set(
@@ -20,5 +20,5 @@ test('the erasure policy covers every column of the store', async () => {
     Object.entries(erasurePolicy).map(([table, rules]) => [table, new Set(Object.values(rules).flat())]),
   )
   database.close()
-  await setup.end()
+  await setup.remove()
 })

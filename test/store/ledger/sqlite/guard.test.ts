@@ -3,19 +3,19 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addOne, batchOf, someTime } from '../batches.ts'
-import { scratch, type Scratch } from '../scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../temporary-stores.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 const at = someTime + 20
 
 beforeEach(() => {
-  setup = scratch()
+  setup = createTemporaryStores()
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 test('the fingerprint does not reveal the person without the key', async () => {
-  await addOne(await setup.open(), 'a@example.com')
-  const otherStore = await setup.open('other.sqlite')
+  await addOne(await setup.openLedger(), 'a@example.com')
+  const otherStore = await setup.openLedger('other.sqlite')
   await addOne(otherStore, 'a@example.com')
   const fingerprints = [setup.path, otherStore.location].map((path) => {
     const database = new DatabaseSync(path)
@@ -28,7 +28,7 @@ test('the fingerprint does not reveal the person without the key', async () => {
 })
 
 test('a store in memory knows its own leases', async () => {
-  const memory = await setup.open(':memory:')
+  const memory = await setup.openLedger(':memory:')
   const batch = batchOf(['a@example.com'])
   const lease = await memory.acquire(batch)
   await memory.add(batch, { allowDuplicate: false })

@@ -5,22 +5,22 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { beginOne } from '../batches.ts'
-import { scratch, type Scratch } from '../scratch.ts'
+import { createTemporaryStores, type TemporaryStores } from '../temporary-stores.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { Database } from '../../../../src/store/ledger/sqlite/engine.ts'
 import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/store.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch()
+  setup = createTemporaryStores()
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 /** The migration of a later version, which adds a column. */
 const laterFormats = [...formats, `ALTER TABLE submissions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'`]
 
 test('a store of format 1 is migrated to a later format without a change to any row', async () => {
-  const store = await setup.store()
+  const store = await setup.openStore()
   await beginOne(store.ledger, 'a@example.com')
   const before = await store.ledger.list({})
   await store.close()
@@ -39,7 +39,7 @@ test('a store of format 1 is migrated to a later format without a change to any 
 })
 
 test('a migration that fails halfway does not change the store', async () => {
-  await (await setup.store()).close()
+  await (await setup.openStore()).close()
   const database = new Database(setup.path, 0)
   const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language TEXT; SELECT no_such_function()']
   expect(() => migrate(database, systemRandom, undefined, broken)).toThrow('SQLite')
@@ -55,7 +55,7 @@ test('a file from before 1.0.0 is refused in one line and not changed', async ()
     PRAGMA application_id = 0x5246434c; PRAGMA user_version = 10`)
   formerStore.close()
   const bytes = readFileSync(setup.path)
-  await expect(setup.store()).rejects.toMatchObject({
+  await expect(setup.openStore()).rejects.toMatchObject({
     code: 'io',
     message: `cannot use the store "${setup.path}": it was made by a refcheck from before 1.0.0`,
     hint: 'Use the refcheck that made it, or choose another file with REFCHECK_STORE. Nothing was changed.',
@@ -64,7 +64,7 @@ test('a file from before 1.0.0 is refused in one line and not changed', async ()
 })
 
 test('the tables refuse a second row in flight for the same person', async () => {
-  const store = await setup.store()
+  const store = await setup.openStore()
   await beginOne(store.ledger, 'a@example.com')
   await store.close()
   const database = new DatabaseSync(setup.path)

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreBusyError } from '../../../../src/errors/kinds.ts'
 import { batchOf, personOf } from '../batches.ts'
 import { fileBatch, orderRow } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 beforeEach(() => {
-  setup = scratch(0)
+  setup = createTemporaryStores(0)
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 test('no other process can add a row between the comparison of the first row and the insertion of the last one', async () => {
-  const [one, other] = [await setup.store(), await setup.store()]
+  const [one, other] = [await setup.openStore(), await setup.openStore()]
   const errors: unknown[] = []
   const additions: Promise<unknown>[] = []
   // Another process tries to add the same person while this row is compared.

@@ -7,15 +7,15 @@ import type { NewRow } from '../../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../batches.ts'
 import { fileBatch, orderRow } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 
-let setup: Scratch
+let setup: TemporaryStores
 let store: Store
 beforeEach(async () => {
-  setup = scratch()
-  store = await setup.store()
+  setup = createTemporaryStores()
+  store = await setup.openStore()
 })
-afterEach(() => setup.end())
+afterEach(() => setup.remove())
 
 /** Runs a statement directly in the database file, without the program. */
 function queryFile(sql: string): Record<string, unknown>[] {
@@ -150,7 +150,7 @@ test('runners cannot share a batch of a store in a file', async () => {
 })
 
 test('a store in memory refuses a single order for a service on another machine', async () => {
-  const memory = await setup.store(':memory:')
+  const memory = await setup.openStore(':memory:')
   const order = batchOf(['ann@example.com'], { baseUrl: 'https://api.example.com', id: randomUUID() })
   await expect(memory.ledger.add(order, { allowDuplicate: false })).rejects.toThrow(
     'a store in memory, which would forget the order',

@@ -21,7 +21,7 @@ import type { Store } from '../../../../src/store/ledger/store.ts'
 import { IoError } from '../../../../src/errors/kinds.ts'
 import { AttemptLog, digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
-  acceptedAs,
+  acceptedOutcome,
   beginRows,
   ioErrorWith,
   readEntries,
@@ -95,7 +95,7 @@ describe('between the commit and the request', () => {
     const text = readFileSync(findLogPath(), 'utf8')
     truncateSync(findLogPath(), Buffer.byteLength(text.slice(0, text.lastIndexOf('\n'))))
     expect(readEntries()).toHaveLength(1)
-    expect(await tryToOrder(await setup.store(), batchId)).toEqual(allAllowed)
+    expect(await tryToOrder(await setup.openStore(), batchId)).toEqual(allAllowed)
     expect(readEntries().map(({ number }) => number)).toEqual([1, 2])
   })
 
@@ -108,7 +108,7 @@ describe('between the commit and the request', () => {
     expect(expectedEntries).toMatchObject([{ packageId: 13, relatedIds: [12] }])
     const text = readFileSync(findLogPath(), 'utf8')
     truncateSync(findLogPath(), Buffer.byteLength(text.slice(0, text.lastIndexOf('\n'))))
-    await tryToOrder(await setup.store(), batchId)
+    await tryToOrder(await setup.openStore(), batchId)
     expect(readEntries()).toEqual(expectedEntries)
   })
 
@@ -116,7 +116,7 @@ describe('between the commit and the request', () => {
     const { store, batchId } = await beginRows(2)
     await store.close()
     appendFileSync(findLogPath(), '\n0123456789abcdef ["half a line')
-    const reopened = await setup.store()
+    const reopened = await setup.openStore()
     expect(await tryToOrder(reopened, batchId)).toEqual(allAllowed)
     await beginNextRows(reopened, batchId, 1)
     expect((await reopened.rollbacks.examine()).closing).toBeUndefined()
@@ -159,7 +159,7 @@ describe('between the commit and the request', () => {
 
   test('if another process has closed the store meanwhile, no attempt begins, but the outcome of the row before is recorded', async () => {
     const { store, batchId } = await beginRows(1)
-    const otherStore = await setup.store()
+    const otherStore = await setup.openStore()
     appendFileSync(
       findLogPath(),
       formatRecord(readEntries()[0] as LogEntry, digest).replace('member@', 'nobody@'),
@@ -175,7 +175,7 @@ describe('between the commit and the request', () => {
       ioErrorWith('is closed'),
     )
     expect(
-      await store.ledger.moveAndBegin(one, acceptedAs(batchId), two, newAttempt(), unlimitedQuota),
+      await store.ledger.moveAndBegin(one, acceptedOutcome(batchId), two, newAttempt(), unlimitedQuota),
     ).toMatchObject({
       isMoved: true,
       attempt: undefined,
@@ -185,7 +185,7 @@ describe('between the commit and the request', () => {
 
   test('several processes of one machine that send at once do not close the store', async () => {
     const stores: Store[] = []
-    for (let count = 0; count < 3; count += 1) stores.push(await setup.store())
+    for (let count = 0; count < 3; count += 1) stores.push(await setup.openStore())
     const sendTenRows = async ({ ledger }: Store, prefix: string): Promise<void> => {
       for (let number = 0; number < 10; number += 1) {
         const row = await addOne(ledger, `${prefix}${number}@example.com`, { kind: 'file' })
@@ -193,7 +193,7 @@ describe('between the commit and the request', () => {
       }
     }
     await Promise.all(stores.map((store, index) => sendTenRows(store, `p${index}-`)))
-    expect((await setup.store().then((store) => store.rollbacks.examine())).closing).toBeUndefined()
+    expect((await setup.openStore().then((store) => store.rollbacks.examine())).closing).toBeUndefined()
   })
 })
 
@@ -202,11 +202,11 @@ describe('the attempt log', () => {
     const { store, batchId } = await beginRows(1)
     await store.close()
     rmSync(findLogPath())
-    const withoutLog = await setup.store()
+    const withoutLog = await setup.openStore()
     expect(await tryToOrder(withoutLog, batchId)).toEqual(refusedWith('the log of its attempts is missing'))
     expect(await withoutLog.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tryToOrder(withoutLog, batchId)).toEqual(allAllowed)
-    expect(await tryToOrder(await setup.store(), batchId)).toEqual(allAllowed)
+    expect(await tryToOrder(await setup.openStore(), batchId)).toEqual(allAllowed)
   })
 
   test('if it is restored without the newest attempt, the store stays closed', async () => {
@@ -215,7 +215,7 @@ describe('the attempt log', () => {
     const path = findLogPath()
     const log = readFileSync(path, 'utf8')
     renameSync(path, `${path}.away`)
-    const withoutLog = await setup.store()
+    const withoutLog = await setup.openStore()
     expect(await tryToOrder(withoutLog, batchId)).toEqual(refusedWith('the log of its attempts is missing'))
     renameSync(`${path}.away`, path)
     const newest = log.split('\n').findLast((line) => line.includes(' ["entry",')) ?? ''
@@ -231,7 +231,7 @@ describe('the attempt log', () => {
     const { store, batchId } = await beginRows(2)
     await store.close()
     writeFileSync(findLogPath(), readFileSync(findLogPath(), 'utf8').replace('member@', 'nobody@'))
-    const damaged = await setup.store()
+    const damaged = await setup.openStore()
     expect(await tryToOrder(damaged, batchId)).toEqual(refusedWith('the log of its attempts is damaged'))
     expect(await damaged.rollbacks.acceptOlder()).toEqual({ held: 2 })
     expect(await tryToOrder(damaged, batchId)).toEqual(allAllowed)
@@ -246,13 +246,13 @@ describe('the attempt log', () => {
     mkdirSync(logFolder)
     const [name = ''] = readdirSync(copy)
     copyFileSync(join(copy, name), join(logFolder, name))
-    const reopened = await setup.store()
+    const reopened = await setup.openStore()
     expect(await tryToOrder(reopened, batchId)).toEqual(refusedWith('the log of its attempts is missing'))
     await reopened.rollbacks.acceptOlder()
     // The copy still names the log that was accepted as missing.
     expect((await reopened.rollbacks.examine()).closing).toBeUndefined()
     expect(await tryToOrder(reopened, batchId)).toEqual(allAllowed)
-    expect((await (await setup.store()).rollbacks.examine()).closing).toBeUndefined()
+    expect((await (await setup.openStore()).rollbacks.examine()).closing).toBeUndefined()
   })
 
   test('still belongs to a store that a user has moved to another folder', async () => {
@@ -261,7 +261,7 @@ describe('the attempt log', () => {
     const moved = join(setup.folder, 'moved')
     renameSync(join(setup.folder, 'data'), moved)
     const path = join(moved, 'ledger.sqlite')
-    const movedStore = await setup.store(path)
+    const movedStore = await setup.openStore(path)
     await beginNextRows(movedStore, batchId, 1)
     expect(readRecords().findLast((record) => record.kind === 'header')).toMatchObject({ store: path })
   })
@@ -270,7 +270,7 @@ describe('the attempt log', () => {
     const { store } = await beginRows(1)
     await store.close()
     rmSync(join(setup.folder, 'data'), { recursive: true })
-    const newStore = await setup.store()
+    const newStore = await setup.openStore()
     expect(await tryToOrder(newStore, fileBatch().id)).toEqual(
       refusedWith('another store was in its place, with attempts that it lacks'),
     )
@@ -292,7 +292,7 @@ describe('the attempt log', () => {
       join(logFolder, `${id}.log`),
       formatRecord(foreign, digest) + formatRecord(lostEntry, digest),
     )
-    const thisStore = await setup.store()
+    const thisStore = await setup.openStore()
     expect(await tryToOrder(thisStore, batchId)).toEqual(refusedWith('another store was in its place'))
     expect(await thisStore.rollbacks.acceptOlder()).toEqual({ held: 3 })
     expect(await tryToOrder(thisStore, batchId)).toEqual(allAllowed)
@@ -306,7 +306,7 @@ describe('the attempt log', () => {
     await store.close()
     rmSync(`${setup.path}.attempts`, { recursive: true })
     writeFileSync(`${setup.path}.attempts`, 'no folder')
-    const reopened = await setup.store()
+    const reopened = await setup.openStore()
     expect(await tryToOrder(reopened, batchId)).toEqual(refusedWith('the log of its attempts is missing'))
     await expect(reopened.rollbacks.acceptOlder()).rejects.toMatchObject(
       ioErrorWith('cannot keep the attempt log'),
@@ -316,7 +316,7 @@ describe('the attempt log', () => {
     expect(await tryToOrder(reopened, batchId)).toEqual(allAllowed)
     // A folder that can be written to again is used again.
     rmSync(logFolder)
-    const third = await setup.store()
+    const third = await setup.openStore()
     expect(await tryToOrder(third, batchId)).toEqual(allAllowed)
     expect(listLogNames()).toHaveLength(1)
   })
@@ -326,7 +326,7 @@ test('after complete erasure of a person no log has the fingerprints', async () 
   const { store, batchId } = await beginRows(2)
   const [one] = await rowsOf(store, batchId)
   if (one === undefined) throw new Error('no row')
-  await store.ledger.move(one, { ...acceptedAs(batchId), requestStatus: 'COMPLETED' })
+  await store.ledger.move(one, { ...acceptedOutcome(batchId), requestStatus: 'COMPLETED' })
   const readFingerprints = () => readEntries().map(({ person, email, phone }) => [person, email, phone])
   const before = readFingerprints()
   await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
@@ -334,13 +334,13 @@ test('after complete erasure of a person no log has the fingerprints', async () 
   await store.maintenance.purge({ requestId: batchId }, { dryRun: false, completely: true })
   expect(readFingerprints()).toEqual([Array(3).fill('0'.repeat(64)), before[1]])
   await store.close()
-  expect(await tryToOrder(await setup.store(), batchId)).toEqual(allAllowed)
+  expect(await tryToOrder(await setup.openStore(), batchId)).toEqual(allAllowed)
 })
 
 test('a store with an attempt log from before 1.0.0 is refused, and is not created', async () => {
   mkdirSync(logFolder, { recursive: true })
   writeFileSync(join(logFolder, 'one.list'), '')
   writeFileSync(join(logFolder, 'one.json'), JSON.stringify({ store: setup.path, key: 'a'.repeat(64) }))
-  await expect(setup.store()).rejects.toMatchObject(ioErrorWith('is from before refcheck 1.0.0'))
+  await expect(setup.openStore()).rejects.toMatchObject(ioErrorWith('is from before refcheck 1.0.0'))
   expect(existsSync(setup.path)).toBe(false)
 })

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { formatRecord, type LogRecord } from '../../../../src/domain/store/attempt-log.ts'
 import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
-  acceptedAs,
+  acceptedOutcome,
   beginRows,
   ioErrorWith,
   copyDataFolder,
@@ -35,11 +35,11 @@ async function restoreOlderStore(count = 2) {
   const { store, batchId } = await beginRows(1)
   await store.close()
   const restoreCopy = copyDataFolder()
-  const reopened = await setup.store()
+  const reopened = await setup.openStore()
   await beginNextRows(reopened, batchId, count)
   await reopened.close()
   restoreCopy()
-  return { store: await setup.store(), batchId }
+  return { store: await setup.openStore(), batchId }
 }
 
 describe('a store that lost attempts', () => {
@@ -48,7 +48,7 @@ describe('a store that lost attempts', () => {
     expect(await tryToOrder(store, batchId)).toEqual(
       refusedWith('it lacked 2 attempts that were made with it'),
     )
-    const otherStore = await setup.store()
+    const otherStore = await setup.openStore()
     expect(await tryToOrder(otherStore, batchId)).toEqual(refusedWith('it lacked 2 attempts'))
     const row = await otherStore.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
@@ -84,16 +84,16 @@ describe('a store that lost attempts', () => {
     const { store, batchId } = await beginRows(0)
     await store.close()
     const restoreCopy = copyDataFolder()
-    const reopened = await setup.store()
+    const reopened = await setup.openStore()
     await beginNextRows(reopened, batchId, 4)
     const [one, two, three] = await rowsOf(reopened, batchId)
     if (one === undefined || two === undefined || three === undefined) throw new Error('no rows')
-    await reopened.ledger.move(one, acceptedAs(batchId))
+    await reopened.ledger.move(one, acceptedOutcome(batchId))
     await reopened.ledger.move(two, { to: 'rejected', at: someTime, reason: 'no', field: 'recipient.email' })
     await reopened.ledger.move(three, { to: 'pending', at: someTime, reason: 'no byte left' })
     await reopened.close()
     restoreCopy()
-    const olderStore = await setup.store()
+    const olderStore = await setup.openStore()
     expect(await tryToOrder(olderStore, batchId)).toEqual(refusedWith('it lacked 4 attempts'))
     expect(await rowsOf(olderStore, batchId)).toMatchObject([
       { state: 'accepted', requestId: batchId, attempts: 1 },
@@ -133,7 +133,7 @@ describe('a store that lost attempts', () => {
     const rerun = fileBatch()
     await store.batches.add(rerun, orderRows(4))
     expect(await statesOf(store, rerun.id)).toEqual(Array(4).fill('duplicate'))
-    expect(await tryToOrder(await setup.store(), batchId)).toEqual(allAllowed)
+    expect(await tryToOrder(await setup.openStore(), batchId)).toEqual(allAllowed)
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
   })
 
@@ -141,7 +141,7 @@ describe('a store that lost attempts', () => {
     const { store, batchId } = await restoreOlderStore()
     await store.close()
     const restoreCopy = copyDataFolder()
-    const first = await setup.store()
+    const first = await setup.openStore()
     await first.rollbacks.acceptOlder()
     await tryToOrder(first, batchId)
     await beginNextRows(
@@ -151,15 +151,15 @@ describe('a store that lost attempts', () => {
     )
     await first.close()
     restoreCopy()
-    const olderStore = await setup.store()
+    const olderStore = await setup.openStore()
     expect(await tryToOrder(olderStore, batchId)).toEqual(refusedWith('it is an older copy of the store'))
   })
 
-  test('recovers an attempt of a row that has another attempt as a separate row, a possible duplicate', async () => {
+  test('recovers an attempt as a separate row, a possible duplicate, if its own row already has another attempt', async () => {
     const { store, batchId } = await beginRows(2)
     const [one] = await rowsOf(store, batchId)
     if (one === undefined) throw new Error('no rows')
-    await store.ledger.move(one, acceptedAs(batchId))
+    await store.ledger.move(one, acceptedOutcome(batchId))
     await store.batches.cancelWaiting(batchId, someTime, 'cancelled', 3)
     const entry = readEntries()[0]
     if (entry === undefined) throw new Error('nothing is recorded')
@@ -182,15 +182,15 @@ describe('a store that lost attempts', () => {
     expect(await store.ledger.list({ states: ['unknown'] })).toHaveLength(3)
   })
 
-  test('recovers the batch too: its people are duplicates in the same file, and a similar person is held', async () => {
-    const first = await setup.store()
+  test('recovers the batch too: when the same file is added again, its people are duplicates, and a similar person is held', async () => {
+    const first = await setup.openStore()
     await addOne(first.ledger, 'another@example.com')
     await first.close()
     const restoreCopy = copyDataFolder()
-    const { store, batchId } = await beginRows(2, await setup.store())
+    const { store, batchId } = await beginRows(2, await setup.openStore())
     await store.close()
     restoreCopy()
-    const reopened = await setup.store()
+    const reopened = await setup.openStore()
     expect((await reopened.rollbacks.examine()).recovered[0]).toMatch(
       /^a person whose name is lost: package 12, .* row 1 of batch/,
     )
@@ -213,7 +213,7 @@ describe('a store that lost attempts', () => {
     const { store, batchId } = await beginRows(0)
     await store.close()
     const restoreCopy = copyDataFolder()
-    const reopened = await setup.store()
+    const reopened = await setup.openStore()
     const database = new DatabaseSync(setup.path)
     database.exec(
       `INSERT INTO joined_packages VALUES ('http://localhost:4010', 11, 12, 'moved', 0) ON CONFLICT DO NOTHING`,
@@ -223,7 +223,7 @@ describe('a store that lost attempts', () => {
     await reopened.close()
     expect(readEntries()[0]?.relatedIds).toEqual([11])
     restoreCopy()
-    const olderStore = await setup.store()
+    const olderStore = await setup.openStore()
     await olderStore.rollbacks.acceptOlder()
     const otherBatch = fileBatch({ packageId: 11 })
     await olderStore.batches.add(otherBatch, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
@@ -236,7 +236,7 @@ describe('a backup', () => {
     const { store, batchId } = await beginRows(1)
     const path = join(setup.folder, 'backup.sqlite')
     await store.backup(path)
-    const backup = await setup.store(path)
+    const backup = await setup.openStore(path)
     expect(await tryToOrder(backup, batchId)).toEqual(refusedWith('it is a backup that is used as a store'))
     expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
   })

@@ -8,26 +8,26 @@ import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { beginAttempt, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
-import { type Scratch, scratch } from '../scratch.ts'
+import { type TemporaryStores, createTemporaryStores } from '../temporary-stores.ts'
 
 /** The store of the current test, its data folder and the folder of its attempt logs. */
-export let setup: Scratch
+export let setup: TemporaryStores
 let data: string
 export let logFolder: string
 
 /** Creates a new folder for each test of a file. */
 export function useFreshFolders(): void {
   beforeEach(() => {
-    setup = scratch()
+    setup = createTemporaryStores()
     data = join(setup.folder, 'data')
     logFolder = join(setup.folder, 'config', 'attempts')
   })
-  afterEach(() => setup.end())
+  afterEach(() => setup.remove())
 }
 
 /** Adds a batch of four people, and begins its first `count` rows. */
 export async function beginRows(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {
-  const openedStore = store ?? (await setup.store())
+  const openedStore = store ?? (await setup.openStore())
   const { id: batchId, ...batch } = fileBatch()
   await openedStore.batches.add({ id: batchId, ...batch }, orderRows(4))
   await beginNextRows(openedStore, batchId, count)
@@ -88,5 +88,5 @@ export const readEntries = (): LogEntry[] => readRecords().filter((record) => re
 /** The result of `tryToOrder` for a store that accepts orders. */
 export const allAllowed: unknown[] = Array(3).fill('allowed')
 
-export const acceptedAs = (requestId: string) =>
+export const acceptedOutcome = (requestId: string) =>
   ({ to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' }) as const

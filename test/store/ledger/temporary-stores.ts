@@ -13,28 +13,28 @@ import { clearStore, sharedStore } from '../../harness/postgres-store.ts'
 export const backends = ['SQLite', 'PostgreSQL'] as const
 export type Backend = (typeof backends)[number]
 
-export interface Scratch {
+export interface TemporaryStores {
   folder: string
   /** Path of the default SQLite store in this folder. The store is created when it is first opened. */
   path: string
   /** Opens the default store or the given one. Its messages are added to `messages`. */
-  store(chosen?: string): Promise<Store>
+  openStore(chosen?: string): Promise<Store>
   /** Opens a store and returns its ledger. */
-  open(chosen?: string): Promise<Ledger>
+  openLedger(chosen?: string): Promise<Ledger>
   messages: string[]
   /** The options that stores are opened with. */
   options: Omit<StoreOptions, 'chosenAddress'>
   /** Closes all opened stores and removes the folder. */
-  end(): Promise<void>
+  remove(): Promise<void>
 }
 
 /** Creates a folder for the stores of a test. With PostgreSQL the tests of a file use one database in turn. */
-export function scratch(lockWaitMs = 50, backend: Backend = 'SQLite'): Scratch {
+export function createTemporaryStores(lockWaitMs = 50, backend: Backend = 'SQLite'): TemporaryStores {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
   const openedStores: Store[] = []
   const messages: string[] = []
   const sharedUrl = backend === 'SQLite' ? undefined : sharedStore()
-  const options: Scratch['options'] = {
+  const options: TemporaryStores['options'] = {
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
     cwd: folder,
     clock: systemClock,
@@ -44,18 +44,18 @@ export function scratch(lockWaitMs = 50, backend: Backend = 'SQLite'): Scratch {
     reconnectMs: 0,
     onMessage: (message) => messages.push(message),
   }
-  const setup: Scratch = {
+  const setup: TemporaryStores = {
     folder,
     path: join(folder, 'data', 'ledger.sqlite'),
     messages,
     options,
-    open: async (chosen) => (await setup.store(chosen)).ledger,
-    async store(chosen) {
+    openLedger: async (chosen) => (await setup.openStore(chosen)).ledger,
+    async openStore(chosen) {
       const store = await openStore({ ...options, chosenAddress: chosen ?? (await sharedUrl) })
       openedStores.push(store)
       return store
     },
-    async end() {
+    async remove() {
       for (const store of openedStores) await store.close()
       rmSync(folder, { recursive: true })
       if (sharedUrl !== undefined) await clearStore(await sharedUrl)
