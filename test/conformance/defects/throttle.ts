@@ -133,8 +133,16 @@ export const throttleDefects: Defect[] = [
     'throttle.minute-retry-after',
     (seconds) => Math.max(1, seconds - 1),
   ),
-  createRetryAfterDefect('no Retry-After: found by the case of the minute', 'throttle.minute-retry-after', () => undefined),
-  createRetryAfterDefect('no Retry-After: found by the case of all answers', 'answers.retry-after', () => undefined),
+  createRetryAfterDefect(
+    'no Retry-After: found by the case of the minute',
+    'throttle.minute-retry-after',
+    () => undefined,
+  ),
+  createRetryAfterDefect(
+    'no Retry-After: found by the case of all answers',
+    'answers.retry-after',
+    () => undefined,
+  ),
   {
     name: 'no quota for an hour',
     caughtBy: 'throttle.hour',
