@@ -17,14 +17,11 @@ import {
 } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import { errorsCommand, noFileHint } from '../../domain/batch/file-command.ts'
+import { errorsCommand, noFileHint, orderAgainHint } from '../../domain/batch/file-command.ts'
 import { findEarlierOrders } from '../../domain/batch/plan.ts'
 import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import { type BatchFile, openBatchFile } from '../../usecases/batch/read-file.ts'
 import { isReadingChosen, readWithAnswers, withDefaults } from '../../usecases/batch/read-file.ts'
-
-const orderAgainHint =
-  'To order these people once more, add --allow-duplicate. Who was ordered less than 7 days ago is then held for a decision.'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override summary = 'Order checks for every person in a file'
@@ -104,11 +101,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   private async openFile(columns: ColumnChoices): Promise<FileToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuseIf(file === undefined && plan === undefined, 'FILE is missing', noFileHint)
-    this.refuseIf(
-      file !== undefined && plan !== undefined,
-      'FILE and --plan cannot be combined',
-      'Omit FILE.',
-    )
+    const hasBoth = file !== undefined && plan !== undefined
+    this.refuseIf(hasBoth, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const [files, allowances] = [await this.app.service('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')

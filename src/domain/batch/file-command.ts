@@ -36,6 +36,10 @@ export function fileCommand(
   ].join(' ')
 }
 
+/** The hint for a file that is run with --again although all of its people were ordered before. */
+export const orderAgainHint =
+  'To order these people once more, add --allow-duplicate. Who was ordered less than 7 days ago is then held for a decision.'
+
 /** The hint for a command line without a file. */
 export const noFileHint = [
   'Give a file, or - for stdin, for example: refcheck batch run people.csv --package 102',
