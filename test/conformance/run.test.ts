@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { ForbiddenError, UnauthenticatedError } from '../../src/errors/kinds.ts'
 import { suite } from '../../src/conformance/suite.ts'
 import { encodings } from '../harness/faults/encodings.ts'
+import { onJson } from './defects/defect.ts'
 import { listBrokenCases, createLab, listUntestedCases } from './lab.ts'
 
 const withoutControl = { control: {}, receivePort: undefined }
@@ -150,13 +151,10 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
   'no finding shows the first part of a key in an encoding that is longer than findings are: %s',
   async (_name, encode) => {
     const { run, target } = await createLab({
-      createHandler: (sandbox) => async (request, connection) => {
-        const answer = await sandbox.fetch(request, connection)
-        if (answer.headers.get('Content-Type') !== 'application/json') return answer
-        const body = (await answer.json()) as { message: string }
-        body.message = `${'so '.repeat(20)}${encode(sandbox.credentials.apiKey)}`
-        return Response.json(body, { status: answer.status })
-      },
+      createHandler: (sandbox) =>
+        onJson(sandbox, ({ body }) => {
+          body.message = `${'so '.repeat(20)}${encode(sandbox.credentials.apiKey)}`
+        }),
     })
     const { cases } = await run({ isSelected: ({ id }) => id.startsWith('answers.') })
     const findings = cases.flatMap((each) => each.findings).join('\n')
@@ -167,13 +165,11 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
 
 test('if the service sends back a key that the suite altered, no finding shows the key', async () => {
   const { run, target } = await createLab({
-    createHandler: (sandbox) => async (request, connection) => {
-      const answer = await sandbox.fetch(request, connection)
-      if (answer.headers.get('Content-Type') !== 'application/json') return answer
-      const reply = (await answer.json()) as { message: string }
-      reply.message = `the key ${request.headers.get('X-Service-API-Key')} is not known`
-      return Response.json(reply, { status: answer.status === 401 ? 403 : answer.status })
-    },
+    createHandler: (sandbox) =>
+      onJson(sandbox, (reply, request) => {
+        reply.body.message = `the key ${request.headers.get('X-Service-API-Key')} is not known`
+        if (reply.status === 401) reply.status = 403
+      }),
   })
   const report = await run({ isSelected: ({ id }) => id.startsWith('authentication.') })
   const text = JSON.stringify(report)
