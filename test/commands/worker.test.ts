@@ -83,7 +83,6 @@ test('batch queue names the next step of held rows, and of rows that may have be
     $ refcheck batch queue q.csv --package 102 --yes
     2> q.csv is batch BATCH_1: 1 row is held.
     2> 1 row may or may not have been ordered. Settle it with: refcheck batch reconcile BATCH_1
-    2> Settle the order with an unknown outcome first: refcheck batch reconcile BATCH_1
     batch  BATCH_1
     q.csv, 102 Identity check only
 

@@ -36,7 +36,9 @@ export default class BatchQueue extends BatchRun {
       )
     if (held > 0) {
       const heldRows = await listHeld(await this.app.services('batches', 'files'), batch)
-      this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
+      const hint = hintForHeldRows(heldRows, this.app.prompter() !== undefined)
+      // The line about unknown rows may name that command already.
+      if (unknown === 0 || !hint.endsWith(`reconcile ${batch.id}`)) this.app.reporter.note(hint)
     }
     this.answer(await batchView(this.app, batch, false))
   }
