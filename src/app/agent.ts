@@ -45,7 +45,7 @@ function createAgentServices(app: App, allowances: AgentAllowances): AgentServic
   }
 }
 
-/** Returns standard output as a stream. */
+/** Returns a stream that writes to standard output. */
 function outputStream({ context: { streams } }: App): Writable {
   const { stdout } = streams
   const drained = callbackify(async () => stdout.drain())
@@ -69,17 +69,17 @@ function createReadOnlyRunner(app: App): RunReadOnly {
     const { runCommandLine } = context
     if (runCommandLine === undefined) throw new InternalError('no program to run command lines with')
     requireReadOnly(argv)
-    const signalOfBoth = AbortSignal.any([signal, context.interrupts.signal])
-    return limit.run(signalOfBoth, async () => {
+    const combinedSignal = AbortSignal.any([signal, context.interrupts.signal])
+    return limit.run(combinedSignal, async () => {
       const printed: string[] = []
       const code = await runCommandLine([...argv, '--json', ...profile], {
         ...context,
         env: { ...context.env, [agentVariable]: '1' },
         prompter: undefined,
         interrupts: {
-          signal: signalOfBoth,
+          signal: combinedSignal,
           get isStopped() {
-            return signalOfBoth.aborted
+            return combinedSignal.aborted
           },
           get isTerminated() {
             return context.interrupts.isTerminated

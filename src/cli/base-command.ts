@@ -180,7 +180,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
    */
   protected answer(view: View, failure?: RefcheckError, summary?: string): void {
     const { stdout } = this.context.streams
-    this.beforeAnswer(failure)
+    this.prepareOutput(failure)
     const { repeatFlags } = this.app
     if (this.flags.json)
       this.print(
@@ -222,7 +222,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answerList<Row>(view: ListView<Row>, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
     const format = listFormat(this.flags)
-    this.beforeAnswer(failure)
+    this.prepareOutput(failure)
     const arranged = arrangeColumns(view, format)
     if (this.flags.json) {
       const rows = arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))
@@ -236,12 +236,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Ends a stream of results with a failure, which is printed only on stderr. Throws AlreadyReported. */
   protected endWithFailure(failure: RefcheckError): never {
     const { stderr } = this.context.streams
-    this.beforeAnswer(failure)
+    this.prepareOutput(failure)
     stderr.write(failureText(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
   }
 
-  private beforeAnswer(failure: RefcheckError | undefined): void {
+  /** Clears the progress line, and completes and redacts the failure. */
+  private prepareOutput(failure: RefcheckError | undefined): void {
     this.app.reporter.clear()
     if (failure !== undefined) prepareFailureForOutput(failure, this.context)
   }

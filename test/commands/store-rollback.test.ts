@@ -150,11 +150,11 @@ test('a backup made at order 16 of a running batch is restored: later orders are
   expect(await findEmailsOrderedTwiceAfterRollback(here)).toEqual([])
 })
 
-describe.each([1, 16, 39])('at order %i of 40', (moment) => {
+describe.each([1, 16, 39])('at order %i of 40', (orderNumber) => {
   test('store files copied during a run are restored: later orders are unknown, and no person is ordered twice', async () => {
     const here = await sessionWithPeople()
     const copy = join(here.folder, 'copy')
-    await runAndMeanwhile(here, moment, async () =>
+    await runAndMeanwhile(here, orderNumber, async () =>
       cpSync(join(here.folder, 'data'), copy, { recursive: true }),
     )
     removeStore(here)
@@ -165,7 +165,7 @@ describe.each([1, 16, 39])('at order %i of 40', (moment) => {
 
   test('a data folder copied between two runs is restored: no person is ordered twice', async () => {
     const here = await sessionWithPeople()
-    await here.type(batchRunLine(` --max ${moment}`))
+    await here.type(batchRunLine(` --max ${orderNumber}`))
     const restore = copyDataFolder(here)
     await here.type(batchRunLine())
     restore()
@@ -184,10 +184,10 @@ test('a data folder from before the first order is restored: no person is ordere
 
 test.each(['store backup copy.sqlite', 'batch list'])(
   'a copy from before the first order (%s) replaces a new store that has ordered: no person is ordered twice',
-  async (copying) => {
+  async (commandBefore) => {
     const here = await sessionWithPeople()
-    await here.type(copying)
-    if (copying === 'batch list') copyFileSync(storePathOf(here), join(here.folder, 'copy.sqlite'))
+    await here.type(commandBefore)
+    if (commandBefore === 'batch list') copyFileSync(storePathOf(here), join(here.folder, 'copy.sqlite'))
     removeStore(here)
     await here.type(batchRunLine())
     removeStore(here)

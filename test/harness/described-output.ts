@@ -4,17 +4,19 @@ import { z } from 'zod'
 import { answers, jsonLinesCommands } from '../../src/output/schemas/answers.ts'
 import { documentSchemaOf } from '../../src/output/schemas/document.ts'
 
+/** The schemas of the JSON output, by command. */
 const documentSchemas = new Map(
   Object.entries(answers).map(([name, answer]) => [name, documentSchemaOf(answer)]),
 )
+/** The schema of the document that a failed command prints. */
 const errorDocumentSchema = documentSchemaOf(z.never())
 
 /**
  * Expects that the JSON output of a command fits the schema that `reference --output-schema` prints for it.
  */
 export function expectDescribed(argv: readonly string[], stdout: string): void {
-  const end = argv.indexOf('--')
-  const argumentsBeforeEnd = end === -1 ? argv : argv.slice(0, end)
+  const endOfFlags = argv.indexOf('--')
+  const argumentsBeforeEnd = endOfFlags === -1 ? argv : argv.slice(0, endOfFlags)
   if (!argumentsBeforeEnd.includes('--json') || argumentsBeforeEnd.includes('--help') || stdout === '') return
   const command = [3, 2, 1]
     .map((length) => argv.slice(0, length).join(' '))

@@ -171,19 +171,22 @@ test('of many requests with bodies in one packet, each answered at once, only th
   expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
 })
 
-const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+/** The head of a request whose body has the transfer coding `chunked`. */
+const chunkedHead = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 test('a long body in tiny chunks closes its connection, and a short body in tiny chunks is accepted', async () => {
   const { port } = await startServer()
-  expect(await (await openClient(port, `${chunked}${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`)).answer).toBe('')
-  const short = `${chunked}${'1\r\na\r\n'.repeat(200)}0\r\n\r\n`
+  expect(await (await openClient(port, `${chunkedHead}${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`)).answer).toBe(
+    '',
+  )
+  const short = `${chunkedHead}${'1\r\na\r\n'.repeat(200)}0\r\n\r\n`
   expect(await (await openClient(port, short)).answer).toContain('\r\n\r\n200')
-  const long = `${chunked}${`200\r\n${'a'.repeat(512)}\r\n`.repeat(2000)}0\r\n\r\n`
+  const long = `${chunkedHead}${`200\r\n${'a'.repeat(512)}\r\n`.repeat(2000)}0\r\n\r\n`
   expect(await (await openClient(port, long)).answer).toContain(`\r\n\r\n${512 * 2000}`)
 })
 
 test.each([
-  ['tiny pieces', `${chunked}${'1\r\na\r\n'.repeat(10_000)}`],
+  ['tiny pieces', `${chunkedHead}${'1\r\na\r\n'.repeat(10_000)}`],
   ['requests', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000)],
 ])(
   'after a connection was closed because it sent many %s, later requests get complete answers',

@@ -11,7 +11,7 @@ const faultRow = recordForFaultTable('two-runners', {
 })
 
 const peopleCount = 3
-/** Longer than the maximum age of an attempt when it is sent. */
+/** Longer than the time that may pass between the commit of an attempt and its POST (`maxPauseMs` of outcome.ts). */
 const pauseMs = 6_000
 const argv = ['batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']
 
@@ -55,7 +55,7 @@ async function findUnended(runs: readonly RunningProgram[]): Promise<string | un
 
 /**
  * Stops two runners of one file at a moment and starts a third one. Both continue after all waits of the third one have
- * timed out. Returns the failure after that, or undefined.
+ * timed out. Returns what is wrong afterwards; undefined if each person was ordered once or is unknown.
  */
 async function findFailureAt({ after, ms }: Moment): Promise<string | undefined> {
   const { sandbox, folder, env, ordered } = await startWorld()
@@ -93,11 +93,11 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
 
 test('two runners that are stopped for longer than every time limit and then continue order no person twice', async () => {
   const failures: string[] = []
-  for (let at = 0; at < moments.length; at += parallelCount) {
-    const results = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
+  for (let start = 0; start < moments.length; start += parallelCount) {
+    const results = await Promise.all(moments.slice(start, start + parallelCount).map(findFailureAt))
     failures.push(...results.flatMap((each) => each ?? []))
   }
   faultRow.countCases(moments.length, moments.length - failures.length)
-  faultRow.addNote(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
+  faultRow.addNote(`two runners stopped for ${pauseMs / 1000} s, a third next to them`)
   expect(failures).toEqual([])
 }, 600_000)

@@ -84,7 +84,7 @@ const expectRequester =
  * Returns the calls with a key of another organisation, which must not reach data of this organisation, and a
  * call with the key of this organisation as a user of the other one.
  */
-async function createForeignKeyCalls(context: CaseContext): Promise<Expectations> {
+async function createCallsWithForeignKey(context: CaseContext): Promise<Expectations> {
   const { probe, target } = context
   const foreign = { identity: requireForeignUser(context), note: 'with a key of another organisation' }
   const mixedIdentity = { ...foreign.identity, apiKey: target.apiKey }
@@ -111,7 +111,7 @@ async function createForeignKeyCalls(context: CaseContext): Promise<Expectations
 }
 
 /**
- * Returns the call that orders an ACTIVE package as another user of the organisation who sees the package.
+ * Returns the call that orders, as another user of the organisation, an ACTIVE package that this user sees.
  */
 async function orderAs(
   context: CaseContext,
@@ -174,6 +174,7 @@ export const accessCases: readonly Case[] = [
           isLoopbackHost(hostname),
           'plain HTTP is only tried on a --base-url of this machine: it is never sent over a network',
         )
+        // No answer counts as a refusal too.
         const status = (await probe.pingByPlainHttp()) ?? 400
         return [status < 300 && `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`]
       },
@@ -248,7 +249,7 @@ export const accessCases: readonly Case[] = [
     ],
     'authentication.other-organisation': [
       "The key decides which packages, requests and webhooks are accessible. The request is attributed to the user in audit logs; the user's role decides which packages are available and which actions are allowed. An action not permitted by the role gives 403.",
-      createForeignKeyCalls,
+      createCallsWithForeignKey,
     ],
   }),
   ...createOrderCases('Request', {

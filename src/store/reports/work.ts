@@ -30,7 +30,7 @@ export interface Patience {
 
 const lockName = 'lock'
 const journalName = 'journal'
-/** Much more than the journal of a run with 100,000 reports. */
+/** Maximum size of a journal that is read: much more than that of a run with 100,000 reports. */
 const maxJournalBytes = 100 * 1024 * 1024
 const temporaryName = /^[0-9a-f]{16}\.part$/
 /** Maximum number of attempts to lock. An attempt fails if the last holder removes the lock file meanwhile. */
@@ -70,10 +70,10 @@ export class WorkFolder {
    * `patience` waits and throws TimedOutError when the wait is over.
    */
   static async open(path: string, options: WorkOptions, patience?: Patience): Promise<WorkFolder> {
-    const claim = await acquireClaim(path, options, patience)
+    const claim = await waitForClaim(path, options, patience)
     let folder: HeldFolder | undefined
     try {
-      folder = await openChecked(path)
+      folder = await openAndCheck(path)
       const oldJournal = await removeOldFiles(folder.systemPath)
       return new WorkFolder(folder, oldJournal, claim, options.random)
     } catch (error) {
@@ -87,11 +87,12 @@ export class WorkFolder {
     return this.#folder.status
   }
 
-  /** Replaces the system path in the message and hint of a RefcheckError by the path of the folder, and returns the error. */
+  /** Returns the error; in the message and hint of a RefcheckError, `path` replaces the system path. */
   withShownPath(error: unknown): unknown {
     return this.#folder.withShownPath(error)
   }
 
+  /** Returns a new path for a temporary file in the folder. */
   temporaryPath(): string {
     return join(this.#folder.systemPath, `${this.#random.bytes(8).toString('hex')}.part`)
   }
@@ -137,7 +138,8 @@ export class WorkFolder {
   }
 }
 
-async function acquireClaim(
+/** Locks the folder. Waits as long as `patience` allows if another run has the lock. */
+async function waitForClaim(
   path: string,
   options: WorkOptions,
   patience: Patience | undefined,
@@ -165,11 +167,11 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await makeFolder(path)
-      const before = createLock(lock)
+      const lockStatus = createLock(lock)
       const claim = await claimLock(lock, { ...options, waitMs: 0 })
       if (!claim.isClaimed) return claim
-      const after = lstatSync(lock, { throwIfNoEntry: false })
-      if (after !== undefined && isSameFile(before, after)) return claim
+      const laterStatus = lstatSync(lock, { throwIfNoEntry: false })
+      if (laterStatus !== undefined && isSameFile(lockStatus, laterStatus)) return claim
       claim.release()
     } catch (error) {
       if (attempt >= maxAttempts || !isRemoved(path, lock)) throw error
@@ -178,7 +180,7 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
 }
 
 /**
- * Creates the lock file if it is missing. Closing a file drops the locks of this process on it, so only a file that was
+ * Creates the lock file if it is missing, and returns its status. Closing a file drops the locks of this process on it, so only a file that was
  * just created is closed, in the same synchronous step.
  */
 function createLock(lock: string): Stats {
@@ -239,7 +241,7 @@ async function findReasonNotToUse(path: string, status: Stats): Promise<string |
  * Opens the folder that contains the lock. In a folder that others may write to, it may have been replaced meanwhile,
  * so it is checked again.
  */
-async function openChecked(path: string): Promise<HeldFolder> {
+async function openAndCheck(path: string): Promise<HeldFolder> {
   let folder
   try {
     folder = HeldFolder.openNoLink(path)

@@ -17,7 +17,7 @@ function countTwice(sandbox: Sandbox, isCountedTwice: (request: Request) => bool
   }
 }
 
-/** Answers the first call over the quota of a window with 200 instead of 429. */
+/** Answers the first call of a window that exceeds the quota with 200 instead of 429. */
 function allowOneMoreCall(sandbox: Sandbox): Handler {
   let extraCallsLeft = 1
   return async (request, connection) => {
@@ -39,12 +39,12 @@ function limitBySlidingWindow(sandbox: Sandbox, calls: number, seconds: number):
     const answer = await sandbox.fetch(request.clone(), connection)
     if (pathOf(request) !== '/v1/users' || answer.status !== 200) return answer
     const { now } = sandbox.overview()
-    callTimes = callTimes.filter((at) => now - at < seconds * 1000)
+    callTimes = callTimes.filter((time) => now - time < seconds * 1000)
     const [oldest] = callTimes
     if (callTimes.length >= calls && oldest !== undefined) {
-      const limited = createAnswer(429, null, 'rate limit exceeded')
-      limited.headers.set('Retry-After', String(Math.ceil((oldest + seconds * 1000 - now) / 1000)))
-      return limited
+      const refusal = createAnswer(429, null, 'rate limit exceeded')
+      refusal.headers.set('Retry-After', String(Math.ceil((oldest + seconds * 1000 - now) / 1000)))
+      return refusal
     }
     callTimes.push(now)
     return answer

@@ -1,7 +1,7 @@
 import type { Field } from './data.ts'
 import type { Order } from './orders.ts'
 
-/** An answer before it is sent. A defect changes its properties. */
+/** An answer that is not sent yet. A defect changes its properties. */
 export interface Reply {
   status: number
   headers: Record<string, string>
@@ -9,7 +9,7 @@ export interface Reply {
   body: { data: unknown; status_message: string; message: string; [more: string]: unknown } | Buffer
 }
 
-/** A call as the service sees it. */
+/** A call that the service received. */
 export interface Call {
   method: string
   path: string

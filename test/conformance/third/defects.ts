@@ -22,6 +22,7 @@ const createReadDefect = (
 })
 
 const usersOf = (reply: Reply): Item[] => (reply.data as { users: Item[] }).users
+
 /** Changes the users of successful reads of the list of users. */
 const createUserListDefect = (name: string, caughtBy: string, change: (users: Item[]) => void): Defect => ({
   name,
@@ -42,6 +43,7 @@ const createAnswerDefect = (
   changeReply,
 })
 
+/** The number of reads that were changed so far, so that each read has another value. */
 let readCount = 0
 
 export const defects: readonly Defect[] = [

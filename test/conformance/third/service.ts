@@ -73,7 +73,7 @@ export class ThirdService {
   readonly defect: Defect | undefined
   readonly limits: readonly { calls: number; seconds: number }[]
   now = start
-  /** `good`, or the message with which orders are refused. */
+  /** The plan of the organisation: `good`, or the problem that orders are refused for, such as `no credits`. */
   plan = 'good'
   webhookUrl: string | undefined
   /** Number of the next reads of users that fail. */

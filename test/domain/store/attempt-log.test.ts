@@ -125,9 +125,9 @@ test('zeros that a power cut left instead of a line are skipped', () => {
 test('a complete line with any one character changed is damaged', () => {
   const line = format(createEntry(2))
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: line.length - 2 }), (at) => {
-      const other = line[at] === 'x' ? 'y' : 'x'
-      const changed = `${line.slice(0, at)}${other}${line.slice(at + 1)}`
+    fc.property(fc.integer({ min: 1, max: line.length - 2 }), (index) => {
+      const otherCharacter = line[index] === 'x' ? 'y' : 'x'
+      const changed = `${line.slice(0, index)}${otherCharacter}${line.slice(index + 1)}`
       expect(parse(`${format(createEntry(1))}${changed}${format(createEntry(3))}`)).toMatchObject({
         records: [createEntry(1), createEntry(3)],
         damagedLineCount: 1,

@@ -28,6 +28,7 @@ function createDelivery(body: string | Uint8Array, signedBody: string | Uint8Arr
 
 const text = sentBytes.toString()
 const pretty = JSON.stringify(event, null, 2)
+/** The text as Python's json.dumps writes it. */
 const python = text.replaceAll('":"', '": "').replaceAll('","', '", "').replace('ü', '\\u00fc')
 const html = text
   .replaceAll('&', '&amp;')
@@ -106,9 +107,9 @@ test('two changes at once are both diagnosed', () => {
 })
 
 test.each([
-  ['another profile’s', 'whsec-of-another', 'the secret of profile "acme"'],
-  ['in quotes', '"00112233445566778899"', 'the secret in double quotes'],
-  ["in shell's quotes", "'00112233445566778899'", 'the secret in single quotes'],
+  ['the secret of another profile', 'whsec-of-another', 'the secret of profile "acme"'],
+  ['the secret in double quotes', '"00112233445566778899"', 'the secret in double quotes'],
+  ['the secret in single quotes', "'00112233445566778899'", 'the secret in single quotes'],
   [
     'the bytes decoded from the hexadecimal secret',
     Buffer.from('00112233445566778899', 'hex'),
@@ -149,7 +150,7 @@ test('there is no diagnosis if the body has other content or the signature is mi
 
 test('other secrets are read only if the verification fails', async () => {
   const others = (): never => {
-    throw new Error('asked')
+    throw new Error('the other secrets were read')
   }
   expect(await explainDelivery({ body: sentBytes, signatures: [signature] }, secret, others)).toMatchObject({
     valid: true,

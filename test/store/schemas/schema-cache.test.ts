@@ -113,7 +113,7 @@ test.each([
   ['another package’s', (whole: string) => whole.replaceAll('12', '13')],
   ['a schema of another id', (whole: string) => whole.replace('"id":12', '"id":13')],
   ['another user’s', (whole: string) => whole.replace('ana@', 'bo@')],
-])('a damaged file (%s) is a miss, and fixed by the next put', async (_name, damage) => {
+])('a damaged file (%s) is a miss, and the next put replaces it', async (_name, damage) => {
   await cache.put(key, schema)
   writeFileSync(findCacheFile(), damage(readFileSync(findCacheFile(), 'utf8')))
   expect(await cache.get(key)).toBeUndefined()
@@ -130,16 +130,16 @@ test('a file that was moved to the path of another key is a miss there', async (
   expect(await cache.get({ ...key, userEmail: 'bo@example.com' })).toBeUndefined()
 })
 
-test('a symbolic link is a miss and is not written through', async () => {
+test('a symbolic link is a miss, and put refuses to write to its target', async () => {
   await cache.put(key, schema)
   const path = findCacheFile()
-  const outside = join(folder, 'outside')
-  renameSync(path, outside)
-  const before = readFileSync(outside, 'utf8')
-  symlinkSync(outside, path)
+  const target = join(folder, 'outside')
+  renameSync(path, target)
+  const before = readFileSync(target, 'utf8')
+  symlinkSync(target, path)
   expect(await cache.get(key)).toBeUndefined()
   await expect(cache.put(key, { ...schema, added_later: false })).rejects.toThrow(/symbolic link/)
-  expect(readFileSync(outside, 'utf8')).toBe(before)
+  expect(readFileSync(target, 'utf8')).toBe(before)
 })
 
 test('if the data folder cannot be created, put throws IoError and get returns a miss', async () => {

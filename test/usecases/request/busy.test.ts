@@ -26,11 +26,11 @@ class ReleasingClock extends ManualClock {
 }
 
 /** Returns services whose store another process locks for `lockWaitMs` from the moment the order is accepted. */
-async function createBusyOrdering(lockWaitMs: number) {
-  const home = createTemporaryStores(1)
-  onTestFinished(() => home.remove())
-  const store = await home.openStore()
-  const other = new DatabaseSync(home.path)
+async function createServicesWithBusyStore(lockWaitMs: number) {
+  const stores = createTemporaryStores(1)
+  onTestFinished(() => stores.remove())
+  const store = await stores.openStore()
+  const other = new DatabaseSync(stores.path)
   onTestFinished(() => other.close())
   const clock = new ReleasingClock(lockWaitMs, () => other.exec('ROLLBACK'))
   const lockAndAccept = () => {
@@ -39,22 +39,22 @@ async function createBusyOrdering(lockWaitMs: number) {
   }
   return {
     ledger: store.ledger,
-    parts: createScriptedServices(store, { creates: [lockAndAccept] }, { clock }),
+    services: createScriptedServices(store, { creates: [lockAndAccept] }, { clock }),
   }
 }
 
 test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {
-  const { ledger, parts } = await createBusyOrdering(90_000)
-  expect(await createRequest(parts, order, createOptions)).toMatchObject({ requestId })
+  const { ledger, services } = await createServicesWithBusyStore(90_000)
+  expect(await createRequest(services, order, createOptions)).toMatchObject({ requestId })
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
 test('if the store is busy for ten minutes, the error has the outcome', async () => {
-  const { parts } = await createBusyOrdering(Number.POSITIVE_INFINITY)
-  const start = parts.clock.monotonic()
-  expect(await catchOrderError(parts)).toMatchObject({
+  const { services } = await createServicesWithBusyStore(Number.POSITIVE_INFINITY)
+  const start = services.clock.monotonic()
+  expect(await catchOrderError(services)).toMatchObject({
     code: 'io',
     message: expect.stringContaining(requestId) as string,
   })
-  expect(parts.clock.monotonic() - start).toBe(600_000)
+  expect(services.clock.monotonic() - start).toBe(600_000)
 })

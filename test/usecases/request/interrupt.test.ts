@@ -23,20 +23,20 @@ import {
   createOptions as options,
 } from './scripted-ordering.ts'
 
-let home: TemporaryStores
+let stores: TemporaryStores
 let store: Store
 let ledger: Ledger
 let stop: AbortController
 
 beforeEach(async () => {
-  home = createTemporaryStores()
-  store = await home.openStore()
+  stores = createTemporaryStores()
+  store = await stores.openStore()
   ledger = store.ledger
   stop = new AbortController()
 })
-afterEach(() => home.remove())
+afterEach(() => stores.remove())
 
-const createOrdering = (script: Script): ScriptedOrderServices =>
+const createServices = (script: Script): ScriptedOrderServices =>
   createScriptedServices(store, script, { signal: stop.signal })
 
 /** Returns a create during which Ctrl-C is pressed and that has the given answer. */
@@ -49,8 +49,8 @@ function interruptAndAnswer(answer: CreateAnswer): () => CreateAnswer {
 
 test('Ctrl-C before the order sends nothing and journals nothing', async () => {
   stop.abort()
-  const parts = createOrdering({})
-  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  const services = createServices({})
+  await expect(createRequest(services, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toEqual([])
 })
 
@@ -62,15 +62,15 @@ test('Ctrl-C while the store is read sends nothing, and the same order can be se
       return ledger.recover(at)
     },
   }
-  const parts = { ...createOrdering({}), ledger: interruptingLedger }
-  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
-  expect(parts.api.sentBodies).toEqual([])
+  const services = { ...createServices({}), ledger: interruptingLedger }
+  await expect(createRequest(services, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(services.api.sentBodies).toEqual([])
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
 test('Ctrl-C during the call waits for the answer, and an accepted order is reported with the interruption', async () => {
   const created = await createRequest(
-    createOrdering({ creates: [interruptAndAnswer(answer201())] }),
+    createServices({ creates: [interruptAndAnswer(answer201())] }),
     order,
     options,
   )
@@ -97,38 +97,38 @@ test.each([
 ])(
   'Ctrl-C during a call without an accepted order records its outcome and reports the interruption: %#',
   async (answer, state, outcomeText) => {
-    const parts = createOrdering({ creates: [interruptAndAnswer(answer)] })
-    await expect(createRequest(parts, order, options)).rejects.toMatchObject({
+    const services = createServices({ creates: [interruptAndAnswer(answer)] })
+    await expect(createRequest(services, order, options)).rejects.toMatchObject({
       code: 'interrupted',
       message: `interrupted; ${outcomeText}`,
     })
     expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
-    parts.api.expectAllAnswersUsed()
+    services.api.expectAllAnswersUsed()
   },
 )
 
 test('the interruption of an order with an unknown outcome has a hint', async () => {
   await expect(
-    createRequest(createOrdering({ creates: [interruptAndAnswer(lostAnswer)] }), order, options),
+    createRequest(createServices({ creates: [interruptAndAnswer(lostAnswer)] }), order, options),
   ).rejects.toMatchObject({
     hint: expect.stringMatching(/^It may have been ordered/) as string,
   })
 })
 
 test('Ctrl-C during a wait orders nothing, and the same order can be sent later', async () => {
-  const parts = createOrdering({ creates: [clientError(429, 'rate limit exceeded', '5')] })
-  parts.onEvent = () => stop.abort()
-  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  const services = createServices({ creates: [clientError(429, 'rate limit exceeded', '5')] })
+  services.onEvent = () => stop.abort()
+  await expect(createRequest(services, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled' }])
 })
 
 test('after Ctrl-C no request is read as evidence, and the offered id is stored', async () => {
   const answerWithId = serverError(500, { request_id: requestId })
-  const parts = createOrdering({
+  const services = createServices({
     creates: [interruptAndAnswer(answerWithId)],
     reads: { [requestId]: requestOf(order) },
   })
-  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
-  expect(parts.api.readIds).toEqual([])
+  await expect(createRequest(services, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(services.api.readIds).toEqual([])
   expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
 })

@@ -12,18 +12,18 @@ import { listRequests, refreshRequests } from '../../../src/usecases/request/rea
 import { bindLedger } from '../../store/ledger/bound.ts'
 import { createTemporaryStores, type TemporaryStores } from '../../store/ledger/temporary-stores.ts'
 
-let home: TemporaryStores
+let stores: TemporaryStores
 let store: Store
 let ledger: Ledger
 let clock: ManualClock
 
 beforeEach(async () => {
-  home = createTemporaryStores()
-  store = await home.openStore()
+  stores = createTemporaryStores()
+  store = await stores.openStore()
   ledger = store.ledger
   clock = halfPastNine()
 })
-afterEach(() => home.remove())
+afterEach(() => stores.remove())
 
 const createId = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
 
@@ -34,12 +34,12 @@ async function addOrder(
 ): Promise<string> {
   const creates = [typeof answer === 'string' ? answer201(answer) : answer] as NonNullable<Script['creates']>
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
-  const parts = createScriptedServices(
+  const services = createScriptedServices(
     store,
     { creates, ...(baseUrl !== undefined && { baseUrl }) },
     { clock },
   )
-  const batchId = await createRequest(parts, orderFor(email), options).then(
+  const batchId = await createRequest(services, orderFor(email), options).then(
     (created) => created.batchId,
     () => '',
   )
@@ -81,13 +81,15 @@ test('orders with an unknown outcome are listed with the reason, and refused one
 
 test('an order in flight whose process died is listed as unknown', async () => {
   const failingLedger = { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) }
-  const parts = createScriptedServices(
+  const services = createScriptedServices(
     { ledger: failingLedger, batches: store.batches },
     { creates: [answer201()] },
     { clock },
   )
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
-  await expect(createRequest(parts, orderFor('a@example.com'), options)).rejects.toMatchObject({ code: 'io' })
+  await expect(createRequest(services, orderFor('a@example.com'), options)).rejects.toMatchObject({
+    code: 'io',
+  })
   expect(await listRequests({ ledger, clock }, {})).toMatchObject([{ state: 'unknown' }])
 })
 

@@ -56,11 +56,11 @@ export function createScriptedServices(
 
 /** Returns the error of an order; throws if the order was accepted. */
 export async function catchOrderError(
-  parts: OrderServices,
+  services: OrderServices,
   options: Partial<CreateOptions> = {},
   body = order,
 ): Promise<unknown> {
-  return createRequest(parts, body, { ...createOptions, ...options }).then(
+  return createRequest(services, body, { ...createOptions, ...options }).then(
     (created) => {
       throw new Error(`it was ordered: ${created.requestId}`)
     },

@@ -25,18 +25,18 @@ import {
   createOptions,
 } from './scripted-ordering.ts'
 
-let home: TemporaryStores
+let stores: TemporaryStores
 let store: Store
 let ledger: Ledger
 
 beforeEach(async () => {
-  home = createTemporaryStores()
-  store = await home.openStore()
+  stores = createTemporaryStores()
+  store = await stores.openStore()
   ledger = store.ledger
 })
-afterEach(() => home.remove())
+afterEach(() => stores.remove())
 
-const createOrdering = (script: Script, usedLedger = ledger): ScriptedOrderServices =>
+const createServices = (script: Script, usedLedger = ledger): ScriptedOrderServices =>
   createScriptedServices({ ledger: usedLedger, batches: store.batches }, script)
 const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
@@ -50,21 +50,21 @@ describe('an outcome that is unknown', () => {
     ['a 201 without an id', createAnswer(201, { data: null, status_message: 'ok', message: '' })],
     ['an API that throws', () => Promise.reject(new Error('a fault of ours'))],
   ])('after %s is an error with the hint to reconcile, and nothing is sent again', async (_what, answer) => {
-    const parts = createOrdering({ creates: [answer] })
-    expect(await catchOrderError(parts)).toMatchObject({
+    const services = createServices({ creates: [answer] })
+    expect(await catchOrderError(services)).toMatchObject({
       code: 'outcome_unknown',
       message: expect.stringMatching(
         /^package 12 may or may not have been ordered for "ana\.silva@example\.com": ./,
       ) as string,
       ...hintMatching(/may have been ordered.*refcheck batch reconcile/),
     })
-    expect(parts.api.sentBodies).toHaveLength(1)
+    expect(services.api.sentBodies).toHaveLength(1)
     expect(await readStates()).toEqual(['unknown'])
   })
 
   test('after an unexpected error is reported as a broken connection, with the error as its cause', async () => {
     const fault = new TypeError('a fault of ours')
-    const refused = await catchOrderError(createOrdering({ creates: [() => Promise.reject(fault)] }))
+    const refused = await catchOrderError(createServices({ creates: [() => Promise.reject(fault)] }))
     expect(refused).toMatchObject({
       message: expect.stringMatching(/: the connection broke$/) as string,
       cause: { cause: fault },
@@ -73,7 +73,7 @@ describe('an outcome that is unknown', () => {
 
   test('after an error with a message has this message', async () => {
     const failure = new UnavailableError('no answer came within 60 s')
-    const refused = await catchOrderError(createOrdering({ creates: [() => Promise.reject(failure)] }))
+    const refused = await catchOrderError(createServices({ creates: [() => Promise.reject(failure)] }))
     expect(refused).toMatchObject({
       message: expect.stringMatching(/: no answer came within 60 s$/) as string,
       cause: failure,
@@ -85,10 +85,10 @@ describe('an outcome that is unknown', () => {
 
     test('a read with the same package and person is evidence', async () => {
       const reads = { [requestId]: requestOf(order, 'IN_PROGRESS') }
-      const parts = createOrdering({ creates: [answerWithId], reads })
-      const created = await createRequest(parts, order, createOptions)
+      const services = createServices({ creates: [answerWithId], reads })
+      const created = await createRequest(services, order, createOptions)
       expect(created).toMatchObject({ requestId, status: 'IN_PROGRESS' })
-      expect(parts.events).toEqual([{ name: 'reconciling', requestId }])
+      expect(services.events).toEqual([{ name: 'reconciling', requestId }])
       expect(await readStates()).toEqual(['accepted'])
     })
 
@@ -100,8 +100,8 @@ describe('an outcome that is unknown', () => {
       ['another request', requestOf(order, 'RECEIVED', '00000000-0000-4000-8000-000000000009')],
       ['an error', new UnavailableError('the service failed (500)')],
     ])('a read with %s is no evidence', async (_what, shown) => {
-      const parts = createOrdering({ creates: [answerWithId], reads: { [requestId]: shown } })
-      expect(await catchOrderError(parts)).toMatchObject({
+      const services = createServices({ creates: [answerWithId], reads: { [requestId]: shown } })
+      expect(await catchOrderError(services)).toMatchObject({
         code: 'outcome_unknown',
         ...hintMatching(new RegExp(`named request ${requestId}`)),
       })
@@ -109,38 +109,40 @@ describe('an outcome that is unknown', () => {
     })
 
     test('the id of another order is no evidence', async () => {
-      await createRequest(createOrdering({ creates: [answer201()] }), order, createOptions)
+      await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
       const reads = { [requestId]: requestOf(order) }
-      const parts = createOrdering({ creates: [answerWithId], reads })
-      expect(await catchOrderError(parts, { allowDuplicate: true })).toMatchObject({
+      const services = createServices({ creates: [answerWithId], reads })
+      expect(await catchOrderError(services, { allowDuplicate: true })).toMatchObject({
         code: 'outcome_unknown',
       })
       expect(await readStates()).toEqual(['accepted', 'unknown'])
     })
 
     test('the row is recorded as unknown before the read', async () => {
-      const parts = createOrdering({ creates: [answerWithId] })
+      const services = createServices({ creates: [answerWithId] })
       const statesAtRead: string[] = []
-      parts.api.getRequest = async () => {
+      services.api.getRequest = async () => {
         statesAtRead.push(...(await readStates()))
         return requestOf(order)
       }
-      await createRequest(parts, order, createOptions)
+      await createRequest(services, order, createOptions)
       expect(statesAtRead).toEqual(['unknown'])
     })
   })
 })
 
 test('an order in flight whose process died becomes unknown and is reported', async () => {
-  const failingOrdering = createOrdering(
+  const failingOrdering = createServices(
     {},
     { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) },
   )
   await catchOrderError(failingOrdering)
   expect(await readStates()).toEqual(['sending'])
-  const parts = createOrdering({ creates: [answer201()] })
-  await createRequest(parts, orderFor('b@example.com'), createOptions)
-  expect(parts.events).toMatchObject([{ name: 'recovered', submissions: [{ recipient: order.recipient }] }])
+  const services = createServices({ creates: [answer201()] })
+  await createRequest(services, orderFor('b@example.com'), createOptions)
+  expect(services.events).toMatchObject([
+    { name: 'recovered', submissions: [{ recipient: order.recipient }] },
+  ])
   expect(await readStates()).toEqual(['unknown', 'accepted'])
 })
 
@@ -156,7 +158,7 @@ describe('a store that fails to record', () => {
     [lostAnswer, /may or may not have been accepted \(the connection was cut\), but this could not/],
     [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
   ])('an outcome: the error says what the outcome was (%#)', async (answer, message) => {
-    expect(await catchOrderError(createOrdering({ creates: [answer] }, createFailingLedger()))).toMatchObject(
+    expect(await catchOrderError(createServices({ creates: [answer] }, createFailingLedger()))).toMatchObject(
       {
         code: 'io',
         message: expect.stringMatching(message) as string,
@@ -165,21 +167,21 @@ describe('a store that fails to record', () => {
   })
 
   test('the attempt sends nothing', async () => {
-    const parts = createOrdering({}, { ...bindLedger(ledger), beginInQuota: () => Promise.reject(disk) })
-    expect(await catchOrderError(parts)).toBe(disk)
-    expect(parts.api.sentBodies).toEqual([])
+    const services = createServices({}, { ...bindLedger(ledger), beginInQuota: () => Promise.reject(disk) })
+    expect(await catchOrderError(services)).toBe(disk)
+    expect(services.api.sentBodies).toEqual([])
   })
 })
 
 test('an answer is recorded even if another process has made the row unknown', async () => {
   const recordUnknownAndAnswer = async () => {
-    const other = await home.openLedger()
+    const other = await stores.openLedger()
     const [row] = await other.list({})
     if (row === undefined) throw new Error('no row')
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
     return answer201()
   }
-  await createRequest(createOrdering({ creates: [recordUnknownAndAnswer] }), order, createOptions)
+  await createRequest(createServices({ creates: [recordUnknownAndAnswer] }), order, createOptions)
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
@@ -187,7 +189,7 @@ test.each(['dropped', 'pending'] as const)(
   'an answer is recorded and reported even if another process has made the row unknown and then %s',
   async (to) => {
     const recordUnknownAndAnswer = async () => {
-      const other = await home.openLedger()
+      const other = await stores.openLedger()
       const [row] = await other.list({})
       if (row === undefined) throw new Error('no row')
       await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
@@ -196,7 +198,7 @@ test.each(['dropped', 'pending'] as const)(
       return answer201()
     }
     const created = await createRequest(
-      createOrdering({ creates: [recordUnknownAndAnswer] }),
+      createServices({ creates: [recordUnknownAndAnswer] }),
       order,
       createOptions,
     )

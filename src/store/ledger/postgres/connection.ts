@@ -67,7 +67,7 @@ const oldestVersion = 140_000
  * a wait for a lock has a limit, and the session of a machine that became unreachable is ended, which frees its locks.
  * A statement fails if a policy would hide rows, since a hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
  */
-const configureSession = `
+const configureSessionSql = `
 SELECT set_config('synchronous_commit',
     CASE WHEN current_setting('synchronous_commit') = 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)
     AS synchronous_commit,
@@ -88,7 +88,7 @@ SELECT set_config('synchronous_commit',
   current_setting('server_encoding') AS encoding,
   pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS read_only`
 
-/** The settings that `configureSession` returns. `version`: a number such as 140005. */
+/** The settings that `configureSessionSql` returns. `version`: a number such as 140005. */
 export interface SessionSettings {
   synchronous_commit: string
   fsync: string
@@ -398,7 +398,10 @@ export class Database extends Sql {
       await client.connect()
       const sql = new Sql(({ queries }) => this.#sendAll(client, queries))
       const limits = { lock: String(this.#options.lockWaitMs), statement: String(maxStatementMs - 5_000) }
-      requireDurable(this.#server, (await sql.get(configureSession, limits)) as SessionSettings | undefined)
+      requireDurable(
+        this.#server,
+        (await sql.get(configureSessionSql, limits)) as SessionSettings | undefined,
+      )
       for (const work of this.#sessionCallbacks) await work(sql)
       for (const channel of this.#channels.keys()) await sql.run(`LISTEN ${channel}`)
     } catch (error) {

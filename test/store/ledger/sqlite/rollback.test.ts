@@ -43,7 +43,7 @@ async function restoreOlderStore(count = 2) {
 }
 
 describe('a store that lost attempts', () => {
-  test('is closed for every runner at once, and nothing is sent', async () => {
+  test('is closed immediately for every runner, and nothing is sent', async () => {
     const { store, batchId } = await restoreOlderStore()
     expect(await tryToOrder(store, batchId)).toEqual(
       refusedWith('it lacked 2 attempts that were made with it'),
@@ -209,7 +209,7 @@ describe('a store that lost attempts', () => {
     ])
   })
 
-  test('knows the related packages from the log: the person is a duplicate under the other package', async () => {
+  test('reads the related packages from the log: a person ordered with one is a duplicate with the other', async () => {
     const { store, batchId } = await beginRows(0)
     await store.close()
     const restoreCopy = copyDataFolder()
