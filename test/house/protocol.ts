@@ -196,7 +196,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ],
     [
       'other additional information does not make a new order',
-      [create, 'with other additional information is the same order'],
+      [create, 'is refused even if the additional information is different'],
     ],
     [
       'a person who is pending in another batch is reported as pending',
@@ -298,7 +298,7 @@ export const protocolStatements: readonly ProtocolStatement[] = [
       [rollback, 'recovers the outcomes that the log has'],
     ],
     ['an attempt of an accepted row: a separate row', [rollback, 'as a separate row, a possible duplicate']],
-    ['the packages in the log count', [rollback, 'knows the related packages from the log']],
+    ['the packages in the log count', [rollback, 'reads the related packages from the log']],
     [
       'a store restored to before it was accepted is an older copy',
       [rollback, 'restored once more, to a state before it was accepted'],
