@@ -18,10 +18,10 @@ export interface OtherSecret {
 /** A signature with its probable changes undone. */
 interface SignatureVariant {
   hex: string
-  /** The identifier of the first change; undefined if nothing was changed. */
-  cause: string | undefined
+  /** The identifier of the first change; '' if nothing was changed. */
+  cause: string
   /** Describes the changes: completes "with its signature …". */
-  words: string | undefined
+  words: string
 }
 
 /** A shorter start of the expected signature may match by chance, and is not regarded as a cut signature. */
@@ -38,7 +38,6 @@ export function diagnose(
 ): Diagnosis | undefined {
   const signatures = delivery.signatures.map(signatureVariant)
   if (signatures.length === 0) return undefined
-  const hasSeveralSignatures = delivery.signatures.length > 1
   const unchanged: BodyVariant = { cause: '', words: '', bytes: delivery.body }
   const secretInUse = { name: '', secret }
   for (const candidate of [secretInUse, ...otherSecrets, ...secretVariants(secret)]) {
@@ -47,8 +46,7 @@ export function diagnose(
     for (const body of withVariants(unchanged, candidate === secretInUse)) {
       const expected = sign(body.bytes, key)
       const match = signatures.find(({ hex }) => isMatch(expected, hex))
-      if (match !== undefined)
-        return createDiagnosis(body, candidate, match, { hasSeveralSignatures, expected })
+      if (match !== undefined) return createDiagnosis(body, candidate, match, signatures.length > 1)
     }
   }
   return undefined
@@ -70,26 +68,19 @@ function createDiagnosis(
   body: BodyVariant,
   { name }: OtherSecret,
   signature: SignatureVariant,
-  { hasSeveralSignatures, expected }: { hasSeveralSignatures: boolean; expected: string },
+  hasSeveralSignatures: boolean,
 ): Diagnosis {
-  const isCut = signature.hex.length < expected.length
-  const parts = [
-    name === '' ? '' : `with ${name}`,
-    body.words,
-    signature.words === undefined ? '' : `with its signature ${signature.words}`,
-    isCut ? 'with the rest of its signature, which was cut' : '',
-    hasSeveralSignatures ? 'with that one signature alone; the service sends one' : '',
-  ].filter((part) => part !== '')
-  const causes = [
-    name === '' ? '' : 'other_secret',
-    body.cause,
-    signature.cause ?? '',
-    isCut ? 'signature_cut' : '',
-    hasSeveralSignatures ? 'signature_repeated' : '',
+  const changes: [cause: string, words: string, isMade: boolean][] = [
+    ['other_secret', `with ${name}`, name !== ''],
+    [body.cause, body.words, body.cause !== ''],
+    [signature.cause, `with its signature ${signature.words}`, signature.cause !== ''],
+    ['signature_cut', 'with the rest of its signature, which was cut', signature.hex.length < 64],
+    ['signature_repeated', 'with that one signature alone; the service sends one', hasSeveralSignatures],
   ]
+  const madeChanges = changes.filter(([, , isMade]) => isMade)
   return {
-    cause: causes.find((cause) => cause !== '') ?? 'unknown',
-    message: `It would match ${parts.join(', and ')}.`,
+    cause: madeChanges[0]?.[0] ?? 'unknown',
+    message: `It would match ${madeChanges.map(([, words]) => words).join(', and ')}.`,
   }
 }
 
@@ -108,16 +99,16 @@ function signatureVariant(text: string): SignatureVariant {
     ['signature_upper_case', 'in lower case', (each) => each.toLowerCase()],
   ]
   let hex = text.slice(0, 1024)
-  let cause: string | undefined
+  let cause = ''
   const words: string[] = []
   for (const [changeCause, changeWords, change] of changes) {
     const changed = change(hex)
     if (changed === hex) continue
     hex = changed
-    cause ??= changeCause
+    cause ||= changeCause
     words.push(changeWords)
   }
-  return { hex, cause, words: words.length === 0 ? undefined : words.join(' and ') }
+  return { hex, cause, words: words.join(' and ') }
 }
 
 function removeRepetition(text: string): string {

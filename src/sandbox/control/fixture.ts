@@ -7,21 +7,6 @@ type FixtureUser = FixtureOrganisation['users'][number]
 type FixturePackage = NonNullable<FixtureOrganisation['packages']>[number]
 type Information = NonNullable<FixturePackage['additional_information']>[number]
 type FieldType = Information['fields'][string]['type']
-type SeedPart = string | number
-
-/** Functions that return the names from which the random ids and secrets of an organisation are derived. */
-interface SeedNames {
-  organisation: (name: string, index: number) => SeedPart
-  team: (name: string, index: number, organisationIndex: number) => SeedPart[]
-  user: (email: string, organisationId: string) => SeedPart[]
-}
-
-const seedNamesByPosition: SeedNames = {
-  organisation: (_name, index) => index,
-  team: (_name, index, organisationIndex) => [organisationIndex, index],
-  user: (email, organisationId) => [organisationId, email],
-}
-
 /**
  * Returns the initial state of a sandbox with this fixture, or with the built-in one; what the fixture omits is derived
  * from the seed.
@@ -31,10 +16,8 @@ export function createInitialState(
   rng: SeededRandom,
   settings: Settings,
 ): Snapshot {
-  const { organisations } = fixture ?? builtInFixture
-  const seedNames = fixture === undefined ? builtInSeedNames : seedNamesByPosition
-  const organisationParts = organisations.map((organisation, index) =>
-    createOrganisation(organisation, index, rng, seedNames),
+  const organisationParts = (fixture ?? builtInFixture).organisations.map((organisation, index) =>
+    createOrganisation(organisation, index, rng, fixture === undefined),
   )
   return {
     version: 1,
@@ -50,13 +33,17 @@ export function createInitialState(
   }
 }
 
+/**
+ * Creates the records of an organisation. The ids and secrets of the built-in fixture are derived from names instead of
+ * positions, so that they stay the same when entries are added.
+ */
 function createOrganisation(
   fixture: FixtureOrganisation,
   index: number,
   rng: SeededRandom,
-  seedNames: SeedNames,
+  isBuiltIn: boolean,
 ) {
-  const seedName = seedNames.organisation(fixture.name, index)
+  const seedName = isBuiltIn ? fixture.name : index
   const id = rng.uuid('organisation', seedName)
   const organisation: Organisation = {
     id,
@@ -70,7 +57,9 @@ function createOrganisation(
   // The last key that is not revoked is the one that the sandbox reports.
   const keys = fixture.keys ?? [{ key: rng.text(32, 'api key', seedName) }]
   const teams = (fixture.teams ?? []).map(({ name, active = true }, teamIndex): Team => ({
-    id: rng.uuid('team', ...seedNames.team(name, teamIndex, index)),
+    id: isBuiltIn
+      ? rng.uuid('team', name.split(' ')[0]?.toLowerCase() ?? '')
+      : rng.uuid('team', index, teamIndex),
     organisation_id: id,
     name,
     active,
@@ -80,7 +69,7 @@ function createOrganisation(
     keys: keys.map(({ key, revoked = false }) => ({ key, organisation_id: id, revoked })),
     teams,
     users: fixture.users.map((user) => ({
-      id: rng.uuid('user', ...seedNames.user(user.email.toLowerCase(), id)),
+      id: rng.uuid('user', ...(isBuiltIn ? [] : [id]), user.email.toLowerCase()),
       organisation_id: id,
       first_name: user.first_name,
       last_name: user.last_name,
@@ -202,16 +191,6 @@ function makeUser(
     .split('.')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return { email, role, first_name, last_name, ...settings }
-}
-
-/**
- * The seed names of the built-in fixture do not depend on positions, so that its ids and secrets stay the
- * same when entries are added.
- */
-const builtInSeedNames: SeedNames = {
-  organisation: (name) => name,
-  team: (name) => [name.split(' ')[0]?.toLowerCase() ?? ''],
-  user: (email) => [email],
 }
 
 /** The data of a sandbox without a fixture; keys and secrets are derived from the seed. */

@@ -111,8 +111,8 @@ export function toRequestResource(
 
 /** The text of a request as clients read it, split at the positions of the tokens of its report URLs. */
 interface Rendering {
-  /** Values on which the text depends. The rendering is valid while they are unchanged. */
-  dependencies: readonly [steps: number, applied: number, form: string, origin: string]
+  /** The values on which the text depends. The rendering is valid while they are unchanged. */
+  dependencies: string
   pieces: string[]
   reportPaths: string[]
 }
@@ -130,15 +130,7 @@ class RenderingCache {
 
   /** Returns the body of the response to a read. */
   renderText(request: RequestRecord, service: Service, now: number, origin: string): string {
-    const form = service.rule('created-at-form')
-    const dependencies = [request.steps.length, request.applied, form, origin] as const
-    const cached = this.#renderings.get(request)
-    const rendering =
-      cached !== undefined && dependencies.every((part, index) => part === cached.dependencies[index])
-        ? cached
-        : this.#render(request, dependencies)
-    const { pieces, reportPaths } = rendering
-    // The text itself contains the mark, so its pieces do not end at the tokens.
+    const { pieces, reportPaths } = this.#findRendering(request, service.rule('created-at-form'), origin)
     if (pieces.length !== reportPaths.length + 1)
       return formatSuccess(toRequestResource(request, service, now, origin))
     let text = pieces[0] ?? ''
@@ -148,18 +140,16 @@ class RenderingCache {
     return text
   }
 
-  #render(request: RequestRecord, dependencies: Rendering['dependencies']): Rendering {
-    const [, , form, origin] = dependencies
+  #findRendering(request: RequestRecord, form: Choice<'created-at-form'>, origin: string): Rendering {
+    const dependencies = `${request.steps.length} ${request.applied} ${form} ${origin}`
+    const cached = this.#renderings.get(request)
+    if (cached?.dependencies === dependencies) return cached
     const reportPaths: string[] = []
-    const resource = buildResource(request, form as Choice<'created-at-form'>, (reportPath) => {
+    const resource = buildResource(request, form, (reportPath) => {
       reportPaths.push(reportPath)
       return `${origin}/v1/reports/${reportPath}?t=${tokenMark}`
     })
-    const rendering: Rendering = {
-      dependencies,
-      pieces: formatSuccess(resource).split(tokenMark),
-      reportPaths,
-    }
+    const rendering = { dependencies, pieces: formatSuccess(resource).split(tokenMark), reportPaths }
     if (this.#renderings.size >= maxRenderings) this.#renderings.clear()
     this.#renderings.set(request, rendering)
     return rendering

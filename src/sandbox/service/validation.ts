@@ -51,16 +51,15 @@ function parseRecipient(value: unknown, rules: Choices): Recipient {
     }
     return text
   }
-  const parsedRecipient: Recipient = {
-    first_name: readText('first_name'),
-    last_name: readText('last_name'),
-    email: readText('email'),
-    phone: readText('phone'),
-  }
-  if (!isEmail(parsedRecipient.email, rules))
-    throw refusals.invalid('recipient.email', 'must be a valid email address')
-  if (!isPhone(parsedRecipient.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
-  return parsedRecipient
+  const [first_name, last_name, email, phone] = [
+    readText('first_name'),
+    readText('last_name'),
+    readText('email'),
+    readText('phone'),
+  ]
+  if (!isEmail(email, rules)) throw refusals.invalid('recipient.email', 'must be a valid email address')
+  if (!isPhone(phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
+  return { first_name, last_name, email, phone }
 }
 
 /** Returns true for "E.164 format with country calling code; at most 15 digits". */

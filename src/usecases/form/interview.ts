@@ -220,30 +220,25 @@ class Form {
         choices: reviewChoices(page, pageCount, isFixed),
       })
       if (choice === 'send' || choice === 'change') return choice
-      if (choice === 'drop' && !(await this.#confirmDrop())) continue
-      if (choice === 'leave' || choice === 'drop') throw await this.#createLeaveError(choice)
-      page = choice === 'more' ? page + 1 : 1
+      if (choice === 'leave') throw new InterruptedError('cancelled; nothing was ordered')
+      if (choice === 'drop') await this.#drop()
+      else page = choice === 'more' ? page + 1 : 1
     }
   }
 
-  #confirmDrop(): Promise<boolean> {
+  /** Discards the answers if the user confirms it, and ends the interview. */
+  async #drop(): Promise<void> {
     const name = this.#recipientName()
-    return this.#prompter.confirm({
-      message: `Delete all answers${name === '' ? '' : ` about ${name}`}?`,
-      isDestructive: true,
-    })
+    const message = `Delete all answers${name === '' ? '' : ` about ${name}`}?`
+    if (!(await this.#prompter.confirm({ message, isDestructive: true }))) return
+    await this.#options.onDrop?.()
+    this.isDropped = true
+    throw new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
   }
 
   #recipientName(): string {
     const { first_name = '', last_name = '' } = this.draft().recipient
     return personName({ first_name, last_name })
-  }
-
-  async #createLeaveError(choice: 'leave' | 'drop'): Promise<InterruptedError> {
-    if (choice === 'leave') return new InterruptedError('cancelled; nothing was ordered')
-    await this.#options.onDrop?.()
-    this.isDropped = true
-    return new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
   }
 
   /** Asks which answer to change and asks for it again. Returns false if the user chose none. */

@@ -114,16 +114,13 @@ export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[])
 /** Posts events with their original bytes and signatures, one after another. */
 export async function replayEvents(
   events: readonly InboxEvent[],
-  options: Omit<DeliveryOptions, 'timeoutMs' | 'secret'>,
+  options: Omit<DeliveryOptions, 'secret'>,
 ): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
   requireNotErased(events)
   const replies: ReplayReply[] = []
   let missedCount = 0
   for (const { id, body, signature } of events) {
-    const reply = await postEvent(
-      { body, signatures: [signature] },
-      { ...options, secret: '', timeoutMs: 10_000 },
-    )
+    const reply = await postEvent({ body, signatures: [signature] }, { ...options, secret: '' })
     if (!isAccepted(reply)) missedCount += 1
     replies.push({ id, status: reply.status, failure: reply.failure })
   }

@@ -238,15 +238,12 @@ function createGroupCommit({
     })
 }
 
-interface RelayOptions {
+interface RelayOptions extends Pick<ListenPlan, 'onDelivered'>, Partial<Pick<ListenPlan, 'maxAttempts'>> {
   inbox: Inbox
   clock: Clock
   deliver: (event: InboxEvent) => Promise<ForwardResult>
   /** Ends the relay once the deliveries under way have ended. */
   signal: AbortSignal
-  /** Number of refused attempts after which an event is dropped; undefined: it is tried until it is accepted. */
-  maxAttempts?: number | undefined
-  onDelivered: (event: InboxEvent, result: ForwardResult, next: NextTry) => void
 }
 
 /** The greatest number of events that are forwarded at the same time. */
@@ -316,11 +313,9 @@ export class Relay {
   }
 }
 
-const forwardTimeoutMs = 10_000
-
 export interface DeliverTargets {
   /** The URL that events are posted to, with its options. */
-  urlTarget: Omit<DeliveryOptions, 'timeoutMs'> | undefined
+  urlTarget: DeliveryOptions | undefined
   /** Runs the user's program with the event on its standard input. */
   program: ((event: InboxEvent) => Promise<ProgramRun>) | undefined
 }
@@ -339,7 +334,7 @@ export function createDelivery({
     let answer = ''
     if (urlTarget !== undefined && !postedIds.has(event.id)) {
       const delivery = { body: event.body, signatures: [event.signature] }
-      const reply = await postEvent(delivery, { ...urlTarget, timeoutMs: forwardTimeoutMs })
+      const reply = await postEvent(delivery, urlTarget)
       answer = reply.failure ?? String(reply.status)
       if (!isAccepted(reply)) return { isAccepted: false, answer }
       postedIds.add(event.id)

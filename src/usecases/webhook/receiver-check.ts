@@ -36,7 +36,7 @@ import {
   rewritesJsonFinding,
 } from './receiver-cases.ts'
 import { lastCases, storedCases } from './stored-cases.ts'
-import { type DeliveryOptions, postEvent } from './send.ts'
+import { acknowledgementMs, type DeliveryOptions, postEvent } from './send.ts'
 
 export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
   random: Random
@@ -60,8 +60,6 @@ interface ReceiverCheck {
   failure: IncompleteError | undefined
 }
 
-/** "within 10 seconds" (API document, "Events", rule 2). */
-const acknowledgementMs = 10_000
 /** Additional time for a response, in order to distinguish a late one from a missing one. */
 const graceMs = 1_000
 /** Number of consecutive missing responses after which the check stops, since each takes the maximum time. */
@@ -145,8 +143,7 @@ class CheckSession {
   missingReplies = 0
   /** Response times of the accepted deliveries, in milliseconds. */
   readonly acceptedMs: number[] = []
-  readonly #options: ReceiverCheckOptions
-  readonly #timeoutMs: number
+  readonly #options: ReceiverCheckOptions & DeliveryOptions
   /** The events that the receiver must have stored, and must not have stored. */
   readonly #sent: SentEvents = { acknowledged: new Set(), forged: new Set() }
   /** The program that this check started last. */
@@ -157,8 +154,7 @@ class CheckSession {
   readonly #otherKey: SigningKey
 
   constructor(options: ReceiverCheckOptions, withinMs: number) {
-    this.#options = options
-    this.#timeoutMs = withinMs + Math.min(graceMs, withinMs)
+    this.#options = { ...options, timeoutMs: withinMs + Math.min(graceMs, withinMs) }
     this.#key = signingKey(options.secret)
     this.#otherKey = signingKey(options.random.bytes(32))
   }
@@ -292,15 +288,14 @@ class CheckSession {
 
   /** Sends a GET request, which is no delivery, in order to find out whether a server responds at the URL. */
   #probe(): Promise<Reply> {
-    const probe: Delivery = { body: Buffer.alloc(0), signatures: [], method: 'GET' }
-    return postEvent(probe, { ...this.#options, timeoutMs: this.#timeoutMs })
+    return postEvent({ body: Buffer.alloc(0), signatures: [], method: 'GET' }, this.#options)
   }
 
   async #post(delivery: Delivery, mayFail: boolean): Promise<Reply> {
     const { signal } = this.#options
     signal?.throwIfAborted()
     if (this.missingReplies >= maxMissingReplies) throw new NoReplyError()
-    const reply = await postEvent(delivery, { ...this.#options, timeoutMs: this.#timeoutMs })
+    const reply = await postEvent(delivery, this.#options)
     if (this.deliveries === 0 && !reply.reached) throw createUnreachableError(this.#options.url, reply)
     this.deliveries += 1
     if (reply.status !== null) this.missingReplies = 0

@@ -17,7 +17,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-interface SendOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
+interface SendOptions extends DeliveryOptions {
   random: Random
   /** Status in the event; COMPLETED by default. */
   status?: string | undefined
@@ -32,7 +32,7 @@ interface SendOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
 }
 
 /** "within 10 seconds" (API document, "Events", rule 2). */
-const acknowledgementMs = 10_000
+export const acknowledgementMs = 10_000
 
 const outOfOrderStatuses = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
 
@@ -53,10 +53,7 @@ export async function sendEvents(options: SendOptions): Promise<SendingResult> {
     const reason = status === 'ERROR' ? (options.errorReason ?? defaultReason) : undefined
     const body = Buffer.from(eventText({ event: eventName, request_id, status, error_reason: reason }))
     for (let count = 0; count < options.times; count += 1) {
-      const reply = await postEvent(
-        { body, signatures: [sign(body, key)] },
-        { ...options, timeoutMs: acknowledgementMs },
-      )
+      const reply = await postEvent({ body, signatures: [sign(body, key)] }, options)
       deliveries.push({
         request_id,
         status,
@@ -107,8 +104,8 @@ export interface DeliveryOptions {
   clock: Clock
   /** An https URL, or an http URL of this machine. */
   url: string
-  /** Maximum time in milliseconds for the whole exchange. */
-  timeoutMs: number
+  /** Maximum time in milliseconds for the whole exchange; the 10 seconds of the API document by default. */
+  timeoutMs?: number | undefined
   /** The secret, which is removed from the excerpt of a response. */
   secret: string
   signal?: AbortSignal | undefined
@@ -119,7 +116,7 @@ export interface DeliveryOptions {
  * If the signal ended the exchange, throws its reason. Rethrows every other error that is not an UnavailableError.
  */
 export async function postEvent(delivery: Delivery, options: DeliveryOptions): Promise<Reply> {
-  const { http, clock, url, timeoutMs, signal } = options
+  const { http, clock, url, timeoutMs = acknowledgementMs, signal } = options
   const { body, signatures, chunked, signatureName = signatureHeader } = delivery
   const startedAt = clock.monotonic()
   try {
