@@ -15,7 +15,7 @@ export interface ReceiverCase {
   /** The sentence of the API document that the case tests. */
   rule: string
   /** What the user has to give: `stored`, how to read stored events; `restart`, also how to start the receiver. */
-  needs?: 'stored' | 'restart'
+  needs?: 'stored' | 'restart' | undefined
   run(test: CaseRun): Promise<unknown>
 }
 
@@ -185,6 +185,13 @@ const acceptEach = (events: (test: CaseRun) => readonly SentBody[]) => async (te
   for (const [body, label, more] of events(test)) await test.accept(test.signedDelivery(body, more), label)
 }
 
+/** A case without what it needs. */
+type CaseRow = readonly [id: string, title: string, rule: string, run: ReceiverCase['run']]
+
+export function createCases(rows: readonly CaseRow[], needs?: ReceiverCase['needs']): ReceiverCase[] {
+  return rows.map(([id, title, rule, run]) => ({ id, title, rule, run, needs }))
+}
+
 /** The case that runs first: without it the others cannot be judged. */
 export const goodEventCase: ReceiverCase = {
   id: 'good-event',
@@ -202,152 +209,152 @@ export const goodEventCase: ReceiverCase = {
 }
 
 /** Cases that a receiver has to accept: everything that the service may send. */
-export const acceptingCases: readonly ReceiverCase[] = [
-  {
-    id: 'every-status',
-    title: 'every status of the document',
-    rule: rules.statuses,
-    run: acceptEach((test) =>
+export const acceptingCases: readonly ReceiverCase[] = createCases([
+  [
+    'every-status',
+    'every status of the document',
+    rules.statuses,
+    acceptEach((test) =>
       ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'CANCELLED'].map((status) => [
         test.event({ status }),
         status,
       ]),
     ),
-  },
-  {
-    id: 'error-with-reason',
-    title: 'ERROR with its reason',
-    rule: rules.reason,
-    run: acceptEach((test) => [
+  ],
+  [
+    'error-with-reason',
+    'ERROR with its reason',
+    rules.reason,
+    acceptEach((test) => [
       [test.event({ status: 'ERROR', error_reason: 'The request could not be processed.' })],
     ]),
-  },
-  {
-    id: 'error-without-reason',
-    title: 'ERROR without a reason',
-    rule: rules.reason,
-    run: acceptEach((test) => [[test.event({ status: 'ERROR' })]]),
-  },
-  {
-    id: 'error-reason-odd',
-    title: 'reasons that are long, quoted, of many lines',
-    rule: rules.reason,
-    run: acceptEach((test) =>
+  ],
+  [
+    'error-without-reason',
+    'ERROR without a reason',
+    rules.reason,
+    acceptEach((test) => [[test.event({ status: 'ERROR' })]]),
+  ],
+  [
+    'error-reason-odd',
+    'reasons that are long, quoted, of many lines',
+    rules.reason,
+    acceptEach((test) =>
       ['x'.repeat(8192), 'said "no"\\ \n\t\u0001', '', '<b>${1}</b> {{2}} %s \u2028'].map((error_reason) => [
         test.event({ status: 'ERROR', error_reason }),
         `a reason of ${error_reason.length} characters`,
       ]),
     ),
-  },
-  {
-    id: 'bytes-spaced',
-    title: 'a good signature over JSON with spaces and indents',
-    rule: rules.exactBytes,
-    run: acceptEach((test) => [
+  ],
+  [
+    'bytes-spaced',
+    'a good signature over JSON with spaces and indents',
+    rules.exactBytes,
+    acceptEach((test) => [
       [JSON.stringify(JSON.parse(test.event()), null, 2), 'indented'],
       [addSpaces(test.event()), 'a space after : and ,'],
     ]),
-  },
-  {
-    id: 'bytes-escaped',
-    title: 'a good signature over JSON with \\u and \\/ escapes',
-    rule: rules.exactBytes,
-    run: acceptEach((test) => {
+  ],
+  [
+    'bytes-escaped',
+    'a good signature over JSON with \\u and \\/ escapes',
+    rules.exactBytes,
+    acceptEach((test) => {
       const text = test.event({ status: 'ERROR', error_reason: 'caf\u00e9 1/2' })
       return [[text.replace('\u00e9', '\\u00e9').replace('1/2', '1\\/2')]]
     }),
-  },
-  {
-    id: 'bytes-utf8',
-    title: 'a good signature over UTF-8 that is not ASCII',
-    rule: rules.exactBytes,
-    run: acceptEach((test) => [
+  ],
+  [
+    'bytes-utf8',
+    'a good signature over UTF-8 that is not ASCII',
+    rules.exactBytes,
+    acceptEach((test) => [
       [test.event({ status: 'ERROR', error_reason: 'Pr\u00fcfung \u6771\u4eac \u{1F642}' })],
     ]),
-  },
-  {
-    id: 'bytes-order',
-    title: 'a good signature over fields in another order',
-    rule: rules.exactBytes,
-    run: acceptEach((test) => {
+  ],
+  [
+    'bytes-order',
+    'a good signature over fields in another order',
+    rules.exactBytes,
+    acceptEach((test) => {
       const value = JSON.parse(test.event()) as Record<string, string>
       return [[JSON.stringify(Object.fromEntries(Object.entries(value).reverse()))]]
     }),
-  },
-  {
-    id: 'bytes-newline',
-    title: 'a good signature over a body with line ends of its own',
-    rule: rules.exactBytes,
-    run: acceptEach((test) => [
+  ],
+  [
+    'bytes-newline',
+    'a good signature over a body with line ends of its own',
+    rules.exactBytes,
+    acceptEach((test) => [
       [`${test.event()}\n`, 'a newline at its end'],
       [test.event().replace('{', '{\r\n').replace('}', '\r\n}'), 'CRLF between its lines'],
     ]),
-  },
-  {
-    id: 'header-case',
-    title: 'the header’s name in lower case, as proxies write it',
-    rule: rules.signature,
-    run: acceptEach((test) => [[test.event(), '', { signatureName: 'x-service-signature' }]]),
-  },
-  {
-    id: 'chunked',
-    title: 'a chunked body, cut inside a character',
-    rule: rules.post,
-    run: acceptEach((test) => [[textCutInCharacter(test.event.bind(test)), '', { chunked: true }]]),
-  },
-  {
-    id: 'content-type-charset',
-    title: 'Content-Type: application/json; charset=utf-8',
-    rule: rules.contentType,
-    run: (test) =>
+  ],
+  [
+    'header-case',
+    'the header’s name in lower case, as proxies write it',
+    rules.signature,
+    acceptEach((test) => [[test.event(), '', { signatureName: 'x-service-signature' }]]),
+  ],
+  [
+    'chunked',
+    'a chunked body, cut inside a character',
+    rules.post,
+    acceptEach((test) => [[textCutInCharacter(test.event.bind(test)), '', { chunked: true }]]),
+  ],
+  [
+    'content-type-charset',
+    'Content-Type: application/json; charset=utf-8',
+    rules.contentType,
+    (test) =>
       test.tolerate(test.signedDelivery(test.event(), { contentType: 'application/json; charset=utf-8' })),
-  },
-  {
-    id: 'duplicate',
-    title: 'the same event twice',
-    rule: rules.atLeastOnce,
-    run: acceptEach((test) => {
+  ],
+  [
+    'duplicate',
+    'the same event twice',
+    rules.atLeastOnce,
+    acceptEach((test) => {
       const body = test.event()
       return ['the first time', 'the second time'].map((time) => [body, time])
     }),
-  },
-  {
-    id: 'duplicate-at-once',
-    title: 'the same event four times at once',
-    rule: rules.atLeastOnce,
-    run(test) {
+  ],
+  [
+    'duplicate-at-once',
+    'the same event four times at once',
+    rules.atLeastOnce,
+    (test) => {
       const delivery = test.signedDelivery()
       return Promise.all([1, 2, 3, 4].map(() => test.accept(delivery)))
     },
-  },
-  {
-    id: 'out-of-order',
-    title: 'PARTIAL after COMPLETED, of the same request',
-    rule: rules.retried,
-    run: acceptEach((test) => {
+  ],
+  [
+    'out-of-order',
+    'PARTIAL after COMPLETED, of the same request',
+    rules.retried,
+    acceptEach((test) => {
       const { request_id } = JSON.parse(test.event()) as { request_id: string }
       return ['COMPLETED', 'PARTIAL'].map((status) => [test.event({ request_id, status }), status])
     }),
-  },
-  {
-    id: 'extra-fields',
-    title: 'fields that later versions may add',
-    rule: rules.versions,
-    run: acceptEach((test) => [[test.event({ sequence: 7, request: { tags: ['a', null] }, __meta: {} })]]),
-  },
-  {
-    id: 'unknown-status',
-    title: 'a status that is not in the document',
-    rule: rules.statuses,
-    run: (test) => test.tolerate(test.signedDelivery(test.event({ status: 'ON_HOLD' }))),
-  },
-  {
-    id: 'unknown-event',
-    title: 'an event that is not in the document',
-    rule: rules.event,
-    run: (test) => test.tolerate(test.signedDelivery(test.event({ event: 'request.noted' }))),
-  },
-]
+  ],
+  [
+    'extra-fields',
+    'fields that later versions may add',
+    rules.versions,
+    acceptEach((test) => [[test.event({ sequence: 7, request: { tags: ['a', null] }, __meta: {} })]]),
+  ],
+  [
+    'unknown-status',
+    'a status that is not in the document',
+    rules.statuses,
+    (test) => test.tolerate(test.signedDelivery(test.event({ status: 'ON_HOLD' }))),
+  ],
+  [
+    'unknown-event',
+    'an event that is not in the document',
+    rules.event,
+    (test) => test.tolerate(test.signedDelivery(test.event({ event: 'request.noted' }))),
+  ],
+])
 
 /** Returns the text of an event whose middle byte, at which it is cut, is inside a character. */
 function textCutInCharacter(event: (fields: { status: string; error_reason: string }) => string): string {
@@ -359,112 +366,99 @@ function textCutInCharacter(event: (fields: { status: string; error_reason: stri
 }
 
 /** Cases that a receiver has to refuse: everything that the service did not sign in this form. */
-export const refusingCases: readonly ReceiverCase[] = [
-  {
-    id: 'signature-missing',
-    title: 'no signature',
-    ...refuseSignatures(() => [[[]]]),
-  },
-  {
-    id: 'signature-empty',
-    title: 'an empty signature',
-    ...refuseSignatures(() => [[['']]]),
-  },
-  {
-    id: 'signature-wrong',
-    title: 'a signature made with another secret',
+export const refusingCases: readonly ReceiverCase[] = createCases([
+  ['signature-missing', 'no signature', ...refuseSignatures(() => [[[]]])],
+  ['signature-empty', 'an empty signature', ...refuseSignatures(() => [[['']]])],
+  [
+    'signature-wrong',
+    'a signature made with another secret',
     ...refuseSignatures((_good, body, test) => [
       [[test.sign(body, test.environment.otherKey)]],
       [['0'.repeat(64)], 'sixty-four zeros'],
       [[test.sign(body, keyOfEmptySecret)], 'an empty secret'],
     ]),
-  },
-  {
-    id: 'signature-upper-case',
-    title: 'the signature in upper case',
-    // Upper-case digits encode the same bytes, so a receiver that accepts them accepts no forged event.
+  ],
+  // Upper-case digits encode the same bytes, so a receiver that accepts them accepts no forged event.
+  [
+    'signature-upper-case',
+    'the signature in upper case',
     ...refuseSignatures((good) => [[[good.toUpperCase()], '', 'advice']]),
-  },
-  {
-    id: 'signature-base64',
-    title: 'the signature in base64',
+  ],
+  [
+    'signature-base64',
+    'the signature in base64',
     ...refuseSignatures((good) => [[[toBase64(good)], '', 'advice']]),
-  },
-  {
-    id: 'signature-prefixed',
-    title: 'the signature after "sha256="',
+  ],
+  [
+    'signature-prefixed',
+    'the signature after "sha256="',
     ...refuseSignatures((good) => [[[`sha256=${good}`]]]),
-  },
-  {
-    id: 'signature-doubled',
-    title: 'the signature twice: in one value, and in two headers',
+  ],
+  [
+    'signature-doubled',
+    'the signature twice: in one value, and in two headers',
     ...refuseSignatures((good) => [
       [[good + good], 'in one value'],
       [[good, good], 'in two headers', 'advice'],
     ]),
-  },
-  {
-    id: 'signature-cut',
-    title: 'the first part of the signature',
+  ],
+  [
+    'signature-cut',
+    'the first part of the signature',
     ...refuseSignatures((good) =>
       [1, 32, 62, 63].map((length) => [[good.slice(0, length)], `${length} of 64 characters`]),
     ),
-  },
-  {
-    id: 'signature-longer',
-    title: 'the signature with something after it',
+  ],
+  [
+    'signature-longer',
+    'the signature with something after it',
     ...refuseSignatures((good) => ['00', 'zz', '0'].map((more) => [[good + more], `followed by "${more}"`])),
-  },
-  {
-    id: 'signature-not-hex',
-    title: 'characters that are not hexadecimal',
+  ],
+  [
+    'signature-not-hex',
+    'characters that are not hexadecimal',
     ...refuseSignatures((good) => [
       [['z'.repeat(64)]],
       [[`${good.slice(0, 62)}zz`], 'at the end of a good one'],
     ]),
-  },
-  {
-    id: 'body-edited',
-    title: 'an edited body under the signature of the one that was sent',
+  ],
+  [
+    'body-edited',
+    'an edited body under the signature of the one that was sent',
     ...refuseBodies({ status: 'PARTIAL' }, (body) => [
       [body.replace('PARTIAL', 'COMPLETED'), 'another status'],
       [body.replace('}', ',"admin":true}'), 'another field'],
     ]),
-  },
-  {
-    id: 'body-reformatted',
-    title: 'the same JSON in other bytes',
+  ],
+  [
+    'body-reformatted',
+    'the same JSON in other bytes',
     ...refuseBodies({}, (body) => [
       [JSON.stringify(JSON.parse(body), null, 2), 'indented'],
       [`${body}\n`, 'a newline at its end'],
       [`\uFEFF${body}`, 'a byte order mark'],
     ]),
-  },
-  {
-    id: 'verify-before-parsing',
-    title: 'a forged body that is not JSON',
-    rule: rules.exactBytes,
-    run: checkVerifiedFirst,
-  },
-  {
-    id: 'constant-time',
-    title: 'the time to refuse a signature that is nearly right',
-    rule: rules.exactBytes,
-    run: checkConstantTime,
-  },
-  {
-    id: 'method-get',
-    title: 'GET in place of POST',
-    rule: rules.post,
-    async run(test) {
+  ],
+  ['verify-before-parsing', 'a forged body that is not JSON', rules.exactBytes, checkVerifiedFirst],
+  [
+    'constant-time',
+    'the time to refuse a signature that is nearly right',
+    rules.exactBytes,
+    checkConstantTime,
+  ],
+  [
+    'method-get',
+    'GET in place of POST',
+    rules.post,
+    async (test) => {
       for (const signatures of [[], [test.sign('')]]) {
         const reply = await test.post({ body: Buffer.alloc(0), signatures, method: 'GET' })
         const label = signatures.length === 0 ? 'without a signature' : 'with a good signature over no body'
         if (isAccepted(reply)) test.report('advice', `${label}: ${describeReply(reply)}; 405 would be better`)
       }
     },
-  },
-]
+  ],
+])
 
 /** Number of pairs of forged events: enough for the sign test, and few enough for a distant receiver. */
 const timedPairCount = 60
@@ -516,30 +510,30 @@ type RefusedSignatures = readonly [signatures: string[], label?: string, level?:
 /** Makes the run of a case in which an event has to be refused, once with each of the signatures. */
 function refuseSignatures(
   variants: (good: string, body: string, test: CaseRun) => readonly RefusedSignatures[],
-): Pick<ReceiverCase, 'rule' | 'run'> {
-  return {
-    rule: rules.signature,
-    async run(test) {
+): readonly [rule: string, run: ReceiverCase['run']] {
+  return [
+    rules.signature,
+    async (test) => {
       const body = test.event()
       for (const [signatures, label, level] of variants(test.sign(body), body, test))
         await test.refuse({ body: Buffer.from(body), signatures }, label, level)
     },
-  }
+  ]
 }
 
 /** Makes the run of a case in which other bodies have to be refused under the signature of an event. */
 function refuseBodies(
   fields: Partial<WebhookEvent>,
   variants: (body: string) => readonly [body: string, label: string][],
-): Pick<ReceiverCase, 'rule' | 'run'> {
-  return {
-    rule: rules.exactBytes,
-    async run(test) {
+): readonly [rule: string, run: ReceiverCase['run']] {
+  return [
+    rules.exactBytes,
+    async (test) => {
       const body = test.event(fields)
       for (const [variant, label] of variants(body))
         await test.refuse({ body: Buffer.from(variant), signatures: [test.sign(body)] }, label)
     },
-  }
+  ]
 }
 
 /** Checks that the receiver verifies before it parses: all forged bodies have to get the same status. */

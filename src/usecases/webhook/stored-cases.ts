@@ -1,7 +1,7 @@
 import { type Delivery, isAccepted } from '../../domain/webhook/delivery.ts'
 import { rules, type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { type CaseRun, eventKeyOf, type ReceiverCase, toEventKey } from './receiver-cases.ts'
+import { type CaseRun, createCases, eventKeyOf, type ReceiverCase, toEventKey } from './receiver-cases.ts'
 
 /** Time in which an acknowledged event has to be listed; after that it counts as lost. */
 const maxStoreMs = 2_000
@@ -15,101 +15,98 @@ const killThresholds = [1, 10, 40]
 
 /** Cases that are judged by the list of stored events, since the responses alone do not show the result. */
 export const storedCases: readonly ReceiverCase[] = [
-  {
-    id: 'stored-first',
-    title: 'each event is stored before it is acknowledged',
-    rule: rules.acknowledge,
-    needs: 'stored',
-    run: checkStoredFirst,
-  },
-  {
-    id: 'stored-once',
-    title: 'the same event three times in turn, and four times at once, is stored once',
-    rule: rules.atLeastOnce,
-    needs: 'stored',
-    async run(test) {
-      const [inTurnDelivery, atOnceDelivery] = [test.signedDelivery(), test.signedDelivery()]
-      for (const label of ['the first time', 'the second time', 'the third time'])
-        await test.accept(inTurnDelivery, label)
-      await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnceDelivery)))
-      const { listed } = await waitUntilStored(test, [inTurnDelivery, atOnceDelivery].map(eventKeyOf))
-      for (const [delivery, deliveredText] of [
-        [inTurnDelivery, 'delivered 3 times in turn'],
-        [atOnceDelivery, 'delivered 4 times at once'],
-      ] as const) {
-        const times = listed.filter((pair) => pair === eventKeyOf(delivery)).length
-        const storedText = times === 0 ? 'not stored' : `stored ${times} times`
-        if (times !== 1) test.report('must', `an event ${deliveredText} is ${storedText}`)
-      }
-    },
-  },
-  {
-    id: 'stored-each-status',
-    title: 'three statuses of one request are three events',
-    rule: rules.atLeastOnce,
-    needs: 'stored',
-    run: checkEachStatusStored,
-  },
-  {
-    id: 'stored-in-order',
-    title: 'events delivered one after another are stored in that order',
-    rule: rules.retried,
-    needs: 'stored',
-    run: checkStoredInOrder,
-  },
-  {
-    id: 'stored-burst',
-    title: `${burstEventCount} events side by side are all stored`,
-    rule: rules.acknowledge,
-    needs: 'stored',
-    async run(test) {
-      const deliveries = Array.from({ length: burstEventCount }, () => test.signedDelivery())
-      const replies = await Promise.all(deliveries.map((delivery) => test.post(delivery)))
-      const accepted = deliveries
-        .filter((_, index) => isAccepted(replies[index] ?? { status: null }))
-        .map(eventKeyOf)
-      const { missing } = await waitUntilStored(test, accepted)
-      reportMissing(test, missing, accepted)
-      if (accepted.length === 0) test.report('must', `none of ${burstEventCount} was accepted`)
-    },
-  },
-  {
-    id: 'stored-forged',
-    title: 'forged events are not stored, whatever is answered',
-    rule: rules.signature,
-    needs: 'stored',
-    async run(test) {
-      const body = test.event({ status: 'PARTIAL' })
-      const signatures = [test.sign(body)]
-      const forged = [
-        test.signedDelivery(test.event(), { signatures: [] }),
-        test.signedDelivery(test.event(), { signatures: ['0'.repeat(64)] }),
-        { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
-      ]
-      for (const delivery of forged) await test.post(delivery)
-      // Once a later event is listed, the earlier ones would be listed as well.
-      const laterDelivery = test.signedDelivery()
-      await test.accept(laterDelivery, 'a good event after them')
-      const { listed } = await waitUntilStored(test, [eventKeyOf(laterDelivery)])
-      const storedCount = forged.filter((delivery) => listed.includes(eventKeyOf(delivery))).length
-      if (storedCount > 0)
-        test.report('must', `forged, and stored all the same: ${storedCount} of ${forged.length} events`)
-    },
-  },
-  {
-    id: 'stored-all',
-    title: 'all that was acknowledged in this check is stored once, and nothing that was forged',
-    rule: rules.atLeastOnce,
-    needs: 'stored',
-    run: checkAllStored,
-  },
-  {
-    id: 'stored-restart',
-    title: 'what was acknowledged is still stored after the receiver was killed and started again',
-    rule: rules.acknowledge,
-    needs: 'restart',
-    run: checkRestarts,
-  },
+  ...createCases(
+    [
+      ['stored-first', 'each event is stored before it is acknowledged', rules.acknowledge, checkStoredFirst],
+      [
+        'stored-once',
+        'the same event three times in turn, and four times at once, is stored once',
+        rules.atLeastOnce,
+        async (test) => {
+          const [inTurnDelivery, atOnceDelivery] = [test.signedDelivery(), test.signedDelivery()]
+          for (const label of ['the first time', 'the second time', 'the third time'])
+            await test.accept(inTurnDelivery, label)
+          await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnceDelivery)))
+          const { listed } = await waitUntilStored(test, [inTurnDelivery, atOnceDelivery].map(eventKeyOf))
+          for (const [delivery, deliveredText] of [
+            [inTurnDelivery, 'delivered 3 times in turn'],
+            [atOnceDelivery, 'delivered 4 times at once'],
+          ] as const) {
+            const times = listed.filter((pair) => pair === eventKeyOf(delivery)).length
+            const storedText = times === 0 ? 'not stored' : `stored ${times} times`
+            if (times !== 1) test.report('must', `an event ${deliveredText} is ${storedText}`)
+          }
+        },
+      ],
+      [
+        'stored-each-status',
+        'three statuses of one request are three events',
+        rules.atLeastOnce,
+        checkEachStatusStored,
+      ],
+      [
+        'stored-in-order',
+        'events delivered one after another are stored in that order',
+        rules.retried,
+        checkStoredInOrder,
+      ],
+      [
+        'stored-burst',
+        `${burstEventCount} events side by side are all stored`,
+        rules.acknowledge,
+        async (test) => {
+          const deliveries = Array.from({ length: burstEventCount }, () => test.signedDelivery())
+          const replies = await Promise.all(deliveries.map((delivery) => test.post(delivery)))
+          const accepted = deliveries
+            .filter((_, index) => isAccepted(replies[index] ?? { status: null }))
+            .map(eventKeyOf)
+          const { missing } = await waitUntilStored(test, accepted)
+          reportMissing(test, missing, accepted)
+          if (accepted.length === 0) test.report('must', `none of ${burstEventCount} was accepted`)
+        },
+      ],
+      [
+        'stored-forged',
+        'forged events are not stored, whatever is answered',
+        rules.signature,
+        async (test) => {
+          const body = test.event({ status: 'PARTIAL' })
+          const signatures = [test.sign(body)]
+          const forged = [
+            test.signedDelivery(test.event(), { signatures: [] }),
+            test.signedDelivery(test.event(), { signatures: ['0'.repeat(64)] }),
+            { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
+          ]
+          for (const delivery of forged) await test.post(delivery)
+          // Once a later event is listed, the earlier ones would be listed as well.
+          const laterDelivery = test.signedDelivery()
+          await test.accept(laterDelivery, 'a good event after them')
+          const { listed } = await waitUntilStored(test, [eventKeyOf(laterDelivery)])
+          const storedCount = forged.filter((delivery) => listed.includes(eventKeyOf(delivery))).length
+          if (storedCount > 0)
+            test.report('must', `forged, and stored all the same: ${storedCount} of ${forged.length} events`)
+        },
+      ],
+      [
+        'stored-all',
+        'all that was acknowledged in this check is stored once, and nothing that was forged',
+        rules.atLeastOnce,
+        checkAllStored,
+      ],
+    ],
+    'stored',
+  ),
+  ...createCases(
+    [
+      [
+        'stored-restart',
+        'what was acknowledged is still stored after the receiver was killed and started again',
+        rules.acknowledge,
+        checkRestarts,
+      ],
+    ],
+    'restart',
+  ),
 ]
 
 function reportMissing(test: CaseRun, missing: readonly string[], accepted: readonly string[]): void {
@@ -292,12 +289,12 @@ async function loadUntilKilled(test: CaseRun, killAfter: number) {
 const burstSize = 100
 
 /** Cases that may make a receiver fail; they run last. */
-export const lastCases: readonly ReceiverCase[] = [
-  {
-    id: 'burst',
-    title: `${burstSize} events side by side`,
-    rule: rules.acknowledge,
-    async run(test) {
+export const lastCases: readonly ReceiverCase[] = createCases([
+  [
+    'burst',
+    `${burstSize} events side by side`,
+    rules.acknowledge,
+    async (test) => {
       await Promise.all(Array.from({ length: burstSize }, () => test.accept(test.signedDelivery())))
       const notAcceptedCount = test.findings.length
       const [first] = test.findings.splice(0)
@@ -308,12 +305,12 @@ export const lastCases: readonly ReceiverCase[] = [
           `${notAcceptedCount} of ${burstSize} were not accepted, one of them: ${first.text}`,
         )
     },
-  },
-  {
-    id: 'signed-oddities',
-    title: 'bodies with a good signature that are no event',
-    rule: rules.acknowledge,
-    async run(test) {
+  ],
+  [
+    'signed-oddities',
+    'bodies with a good signature that are no event',
+    rules.acknowledge,
+    async (test) => {
       for (const [label, body] of [
         ['nothing', ''],
         ['not JSON', 'hello'],
@@ -324,11 +321,11 @@ export const lastCases: readonly ReceiverCase[] = [
       ] as const)
         await test.survive(test.signedDelivery(body), label)
     },
-  },
-  {
-    id: 'still-good',
-    title: 'a good event after all that',
-    rule: rules.acknowledge,
-    run: (test) => test.accept(test.signedDelivery()),
-  },
-]
+  ],
+  [
+    'still-good',
+    'a good event after all that',
+    rules.acknowledge,
+    (test) => test.accept(test.signedDelivery()),
+  ],
+])
