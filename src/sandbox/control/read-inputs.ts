@@ -157,10 +157,10 @@ export function parseFixture(text: string): Fixture {
       users.map(({ email }) => email.toLowerCase()),
       (email) => `the e-mail "${email}"`,
     )
-    requireKnownTeams(
-      users.flatMap((each) => each.teams ?? []),
-      (teams ?? []).map(({ name }) => name),
-    )
+    const teamNames = new Set((teams ?? []).map(({ name }) => name))
+    const unknownTeam = users.flatMap((each) => each.teams ?? []).find((name) => !teamNames.has(name))
+    if (unknownTeam !== undefined)
+      throw new InvalidInputError(`the fixture has a user in the team "${unknownTeam}", but no such team`)
   }
   return result.data
 }
@@ -225,12 +225,6 @@ function requireUnique<T>(values: readonly T[], describe: (value: T) => string):
       throw new InvalidInputError(`the fixture has ${describe(value)} more than once`)
     earlierValues.add(value)
   }
-}
-
-function requireKnownTeams(teamNames: string[], knownTeams: string[]): void {
-  const unknownTeam = teamNames.find((name) => !knownTeams.includes(name))
-  if (unknownTeam === undefined) return
-  throw new InvalidInputError(`the fixture has a user in the team "${unknownTeam}", but no such team`)
 }
 
 /**

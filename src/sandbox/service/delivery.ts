@@ -283,14 +283,11 @@ function createEvent(request: RequestRecord, status: RequestStatus): WebhookEven
 export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
   /** Hosts whose address was found in `httpNetworks`. */
   const allowedHosts = new Set<string>()
-  let httpClient: Promise<HttpClient> | undefined
-  const createClient = async (): Promise<HttpClient> => {
-    const { HttpClient: Client } = await import('../../http/client.ts')
-    const isPlainHttpAllowed = ({ host }: URL): boolean => allowedHosts.has(host)
-    return new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isPlainHttpAllowed })
-  }
+  const isPlainHttpAllowed = ({ host }: URL): boolean => allowedHosts.has(host)
+  let httpClient: HttpClient | undefined
   return async (url, headers, body, signal) => {
-    httpClient ??= createClient()
+    const { HttpClient: Client } = await import('../../http/client.ts')
+    httpClient ??= new Client({ clock, env: {}, userAgent: 'refcheck-sandbox', isPlainHttpAllowed })
     const { protocol, host, hostname } = new URL(url)
     if (protocol === 'http:' && httpNetworks !== undefined && !isLoopbackHost(hostname)) {
       const { address } = await lookup(hostname.replace(/^\[(.*)\]$/, '$1'))
@@ -298,8 +295,7 @@ export function httpDeliver(clock: Clock, httpNetworks?: Networks): Deliver {
         throw new Error(`${hostname} is at ${address}, where http is not allowed`)
       allowedHosts.add(host)
     }
-    const answer = await (await httpClient).sendOnce({ method: 'POST', url, headers, body, signal })
-    return answer.status
+    return (await httpClient.sendOnce({ method: 'POST', url, headers, body, signal })).status
   }
 }
 

@@ -191,14 +191,8 @@ function buildCheck(check: CheckRecord, createSignedUrl: (report: string) => str
   }
 }
 
-function formatTimestamp(time: number, form: 'milliseconds' | 'seconds' | 'offset'): string {
+function formatTimestamp(time: number, form: Choice<'created-at-form'>): string {
   const text = new Date(time).toISOString()
-  switch (form) {
-    case 'milliseconds':
-      return text
-    case 'seconds':
-      return text.replace(/\.\d{3}Z$/, 'Z')
-    case 'offset':
-      return text.replace(/Z$/, '+00:00')
-  }
+  if (form === 'seconds') return text.replace(/\.\d{3}Z$/, 'Z')
+  return form === 'offset' ? text.replace(/Z$/, '+00:00') : text
 }

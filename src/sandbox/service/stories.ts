@@ -24,57 +24,37 @@ export interface Story {
   signatures: readonly ('good' | 'bad')[]
 }
 
-const defaultStory = { scenarios: [], order: 'at-once', signatures: ['good'] } as const
+const createStory = (name: string, what: string, more: Partial<Story> = {}): Story => ({
+  name,
+  what,
+  scenarios: [],
+  order: 'at-once',
+  signatures: ['good'],
+  ...more,
+})
 
 /** All stories. */
 export const storyTable: readonly Story[] = [
-  {
-    ...defaultStory,
-    name: 'completed',
-    what: 'IN_PROGRESS, PARTIAL, then COMPLETED, each event when it happens.',
-  },
-  {
-    ...defaultStory,
-    name: 'partial',
-    what: 'IN_PROGRESS, then PARTIAL: one check is COMPLETED, the others stay in progress.',
+  createStory('completed', 'IN_PROGRESS, PARTIAL, then COMPLETED, each event when it happens.'),
+  createStory('partial', 'IN_PROGRESS, then PARTIAL: one check is COMPLETED, the others stay in progress.', {
     until: 'PARTIAL',
-  },
-  {
-    ...defaultStory,
-    name: 'error',
-    what: 'IN_PROGRESS, then ERROR with an error_reason.',
-    scenarios: ['error'],
-  },
-  {
-    ...defaultStory,
-    name: 'cancelled',
-    what: 'IN_PROGRESS, then CANCELLED: the recipient declines.',
+  }),
+  createStory('error', 'IN_PROGRESS, then ERROR with an error_reason.', { scenarios: ['error'] }),
+  createStory('cancelled', 'IN_PROGRESS, then CANCELLED: the recipient declines.', {
     scenarios: ['declined'],
-  },
-  {
-    ...defaultStory,
-    name: 'out-of-order',
-    what: 'The request is COMPLETED; its events arrive in reverse, COMPLETED first.',
+  }),
+  createStory('out-of-order', 'The request is COMPLETED; its events arrive in reverse, COMPLETED first.', {
     order: 'reversed',
-  },
-  {
-    ...defaultStory,
-    name: 'repeated',
-    what: 'Each event of a COMPLETED request is delivered twice.',
+  }),
+  createStory('repeated', 'Each event of a COMPLETED request is delivered twice.', {
     signatures: ['good', 'good'],
-  },
-  {
-    ...defaultStory,
-    name: 'late',
-    what: 'The request is COMPLETED before the first of its events arrives.',
-    order: 'late',
-  },
-  {
-    ...defaultStory,
-    name: 'forged',
-    what: 'Before each event the same with a signature that does not match; the receiver has to refuse it.',
-    signatures: ['bad', 'good'],
-  },
+  }),
+  createStory('late', 'The request is COMPLETED before the first of its events arrives.', { order: 'late' }),
+  createStory(
+    'forged',
+    'Before each event the same with a signature that does not match; the receiver has to refuse it.',
+    { signatures: ['bad', 'good'] },
+  ),
 ]
 
 /** Returns the story with this name. Throws an InvalidInputError if there is none. */

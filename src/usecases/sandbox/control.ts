@@ -171,14 +171,11 @@ export async function* followLog<Entry extends NumberedEntry>(
 ): AsyncGenerator<Entry> {
   let firstNumber = 0
   while (!signal.aborted) {
-    let entries: Entry[]
-    try {
-      const path = `log?from=${firstNumber}&wait=${longPollSeconds}&bodies=${needsBodies(options)}`
-      entries = (await sandbox.read(path, signal)) as Entry[]
-    } catch (error) {
-      if (signal.aborted) return
-      throw error
-    }
+    const path = `log?from=${firstNumber}&wait=${longPollSeconds}&bodies=${needsBodies(options)}`
+    const entries = (await sandbox.read(path, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+      return []
+    })) as Entry[]
     yield* selectEntries(entries, options)
     firstNumber = (entries.at(-1)?.n ?? firstNumber - 1) + 1
   }
