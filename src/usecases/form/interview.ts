@@ -301,7 +301,7 @@ async function askOnce(
 ): Promise<FieldValue | undefined> {
   const { type, required, description } = field
   const question = { label: titleOf(field), required, help: helpOf(field), current, canGoBack }
-  if (type === 'array' || type === 'object') return askStructure(prompter, { ...question, type, description })
+  if (type === 'array' || type === 'object') return askStructure({ ...question, prompter, type, description })
   const text = await prompter.text({
     message: `${question.label} (${required ? 'required' : 'optional'})`,
     help: question.help,
@@ -339,6 +339,7 @@ function helpOf({ description, type, required }: FormField): string {
 }
 
 interface StructureQuestion {
+  prompter: Prompter
   type: 'array' | 'object'
   label: string
   required: boolean
@@ -354,17 +355,14 @@ interface StructureQuestion {
  * Asks for a list item by item, or for an object part by part if its description names the parts. Returns
  * undefined if the user skips an optional value. JSON entered at the first question is the complete value.
  */
-async function askStructure(
-  prompter: Prompter,
-  question: StructureQuestion,
-): Promise<FieldValue | undefined> {
+async function askStructure(question: StructureQuestion): Promise<FieldValue | undefined> {
   const { type, description } = question
   if (type === 'object') {
     const parts = partsOfObject(description)
-    return parts.length === 0 ? askPairs(prompter, question) : askParts(prompter, question, parts)
+    return parts.length === 0 ? askPairs(question) : askParts(question, parts)
   }
   const parts = partsOfItems(description)
-  return parts.length === 0 ? askItems(prompter, question) : askGroups(prompter, question, parts)
+  return parts.length === 0 ? askItems(question) : askGroups(question, parts)
 }
 
 /** One question about a part of a list or object. */
@@ -383,8 +381,7 @@ interface StructureStep {
  * complete value as JSON at the first question.
  */
 async function askInTurn(
-  prompter: Prompter,
-  { type, help, canGoBack = false }: StructureQuestion,
+  { prompter, type, help, canGoBack = false }: StructureQuestion,
   createStep: (index: number) => StructureStep,
   firstIndex = 0,
 ): Promise<FieldValue | undefined> {
@@ -411,7 +408,6 @@ async function askInTurn(
 }
 
 async function askParts(
-  prompter: Prompter,
   question: StructureQuestion,
   parts: readonly string[],
   firstIndex = 0,
@@ -437,7 +433,7 @@ async function askParts(
       },
     }
   }
-  const jsonValue = await askInTurn(prompter, question, createStep, firstIndex)
+  const jsonValue = await askInTurn(question, createStep, firstIndex)
   return jsonValue ?? (values.size === 0 ? undefined : bareObject(values))
 }
 
@@ -454,14 +450,13 @@ interface LineQuestions<Piece> {
 
 /** Asks for the lines and stores their values in `pieces`. Returns a value only if the user entered it as JSON. */
 function askLines<Piece>(
-  prompter: Prompter,
   question: StructureQuestion,
   pieces: Piece[],
   lines: LineQuestions<Piece>,
 ): Promise<FieldValue | undefined> {
   const { label, required } = question
   let isLineRemoved = false
-  return askInTurn(prompter, question, (index) => {
+  return askInTurn(question, (index) => {
     // The line that follows an emptied one has its number now.
     const removedHelp = isLineRemoved
       ? `The emptied ${lines.noun} was removed; this is the one after it. `
@@ -492,10 +487,10 @@ function askLines<Piece>(
   })
 }
 
-async function askItems(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+async function askItems(question: StructureQuestion): Promise<FieldValue | undefined> {
   const { current } = question
   const items = Array.isArray(current) ? [...current] : []
-  const jsonValue = await askLines<FieldValue>(prompter, question, items, {
+  const jsonValue = await askLines<FieldValue>(question, items, {
     noun: 'item',
     isNeeded: false,
     help: 'Press Enter when there are no more.',
@@ -505,20 +500,20 @@ async function askItems(prompter: Prompter, question: StructureQuestion): Promis
       return problem === undefined ? { pieces } : { problem }
     },
   })
-  return jsonValue ?? (items.length > 0 ? items : askIfEmpty(prompter, question))
+  return jsonValue ?? (items.length > 0 ? items : askIfEmpty(question))
 }
 
 /** Asks whether a required list is empty, which is allowed. An empty optional list is skipped. */
-async function askIfEmpty(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+async function askIfEmpty(question: StructureQuestion): Promise<FieldValue | undefined> {
   if (!question.required) return undefined
-  if (await prompter.confirm({ message: `${question.label}: none at all?` })) return []
-  return askItems(prompter, question)
+  if (await question.prompter.confirm({ message: `${question.label}: none at all?` })) return []
+  return askItems(question)
 }
 
-async function askPairs(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+async function askPairs(question: StructureQuestion): Promise<FieldValue | undefined> {
   const { current, required } = question
   const pairs = isObjectValue(current) ? Object.entries(current) : []
-  const jsonValue = await askLines<[string, FieldValue]>(prompter, question, pairs, {
+  const jsonValue = await askLines<[string, FieldValue]>(question, pairs, {
     noun: 'name and value',
     isNeeded: required,
     help: 'Such as street: 12 High Street. Press Enter when there are no more.',
@@ -539,11 +534,10 @@ async function askPairs(prompter: Prompter, question: StructureQuestion): Promis
  * there is an item.
  */
 async function askGroups(
-  prompter: Prompter,
   question: StructureQuestion,
   parts: readonly string[],
 ): Promise<FieldValue | undefined> {
-  const { label, required, current, canGoBack = false } = question
+  const { label, required, current } = question
   const groups: FieldValue[] = Array.isArray(current) ? [...current] : []
   let index = 0
   let step: 'whether an item' | 'parts' | 'last part' = 'whether an item'
@@ -551,7 +545,7 @@ async function askGroups(
     try {
       if (step === 'whether an item') {
         const hasItem = groups[index] !== undefined
-        if (!(await askForItem(prompter, { label, index, hasItem, canGoBack: index > 0 || canGoBack }))) break
+        if (!(await askForItem(question, index, hasItem))) break
         step = 'parts'
       } else {
         const item = {
@@ -563,7 +557,7 @@ async function askGroups(
           canGoBack: true,
         } as const
         const firstPart = step === 'last part' ? parts.length - 1 : 0
-        const group = await askParts(prompter, item, parts, firstPart)
+        const group = await askParts(item, parts, firstPart)
         if (group !== undefined) groups[index] = group
         index += 1
         step = 'whether an item'
@@ -580,13 +574,14 @@ async function askGroups(
 
 /** Asks whether a list has an item, or a further one. The user may go back, as at every question of a form. */
 async function askForItem(
-  prompter: Prompter,
-  item: { label: string; index: number; hasItem: boolean; canGoBack: boolean },
+  { prompter, label, canGoBack = false }: StructureQuestion,
+  index: number,
+  hasItem: boolean,
 ): Promise<boolean> {
   const answer = await prompter.text({
-    message: `${item.label}: ${item.index === 0 ? 'is there one' : 'another one'}? (y/N)`,
-    initial: item.hasItem ? 'yes' : undefined,
-    canGoBack: item.canGoBack,
+    message: `${label}: ${index === 0 ? 'is there one' : 'another one'}? (y/N)`,
+    initial: hasItem ? 'yes' : undefined,
+    canGoBack: index > 0 || canGoBack,
     check: (typed) => (typed === '' ? undefined : readYes(typed).problem),
   })
   return answer !== '' && readYes(answer).value === true
