@@ -27,7 +27,7 @@ const moments: readonly Moment[] = [
 ]
 /** Moments that are tested at the same time, because the runners are stopped most of the time. */
 const parallelCount = 6
-/** Maximum duration of a run after it continues, on a busy machine too. */
+/** Maximum time until the runners have ended after the stopped ones continue, on a busy machine too. */
 const maxRunMs = 110_000
 
 async function startWorld() {
@@ -41,7 +41,7 @@ async function startWorld() {
   return { ...here, ordered: ordered.promise }
 }
 
-/** Returns the runs that have not ended in time with their output, or undefined. */
+/** Returns a text about the runs that do not end in time, with their error output; undefined if all end. */
 async function findUnended(runs: readonly RunningProgram[]): Promise<string | undefined> {
   const timeLimit = new AbortController()
   const limit = systemClock.sleep(maxRunMs, timeLimit.signal).catch(() => undefined)
@@ -64,15 +64,15 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
   if (after === 'order') await Promise.race([ordered, Promise.all(stoppedRunners.map(({ ended }) => ended))])
   await systemClock.sleep(ms)
   for (const { child } of stoppedRunners) child.kill('SIGSTOP')
-  // The third run may wait for the stopped ones.
-  const third = run()
+  // The third runner may wait for the stopped ones.
+  const thirdRunner = run()
   await systemClock.sleep(pauseMs)
   for (const { child } of stoppedRunners) child.kill('SIGCONT')
   const moment = `${ms} ms after the ${after}`
-  const unended = await findUnended([...stoppedRunners, third])
+  const unended = await findUnended([...stoppedRunners, thirdRunner])
   if (unended !== undefined) return `${moment}: ${unended}`
-  const last = run()
-  await last.ended
+  const lastRunner = run()
+  await lastRunner.ended
   const list = startProgram(['request', 'list', '--json'], env, { cwd: folder })
   await list.ended
   if (list.stdout() === '') return `${moment}: nothing is listed: ${list.stderr()}`
@@ -88,7 +88,7 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
     orderedPeople.size + unknown.size >= peopleCount
   )
     return undefined
-  return `${moment}: ${requests.length} orders of ${orderedPeople.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
+  return `${moment}: ${requests.length} orders of ${orderedPeople.size} people, ${lost.length} lost, ${unknown.size} unknown: ${lastRunner.stdout()}`
 }
 
 test('two runners that are stopped for longer than every time limit and then continue order no person twice', async () => {

@@ -15,7 +15,8 @@ interface FaultyReceiver {
   byChance?: readonly string[]
 }
 
-const forgedSignatures = [
+/** The cases that send an event whose signature is not valid. */
+const casesWithInvalidSignature = [
   'signature-missing',
   'signature-empty',
   'signature-wrong',
@@ -32,16 +33,18 @@ const forgedSignatures = [
 ]
 
 export const faultyReceivers: readonly FaultyReceiver[] = [
+  // The receiver without a fault.
   { fault: 'none', byAnswers: [], byStored: [] },
   // It compares signatures with `===`, not in constant time. HTTP is too coarse to measure that, so no case covers it.
   { fault: 'equals', byAnswers: [], byStored: [] },
-  { fault: 'any-signature', byAnswers: forgedSignatures, byStored: ['stored-forged', 'stored-all'] },
+  { fault: 'any-signature', byAnswers: casesWithInvalidSignature, byStored: ['stored-forged', 'stored-all'] },
   { fault: 'base64', byAnswers: ['good-event'], byStored: [] },
   { fault: 'acknowledges-first', byAnswers: [], byStored: ['stored-first', 'stored-restart'] },
   { fault: 'memory-only', byAnswers: [], byStored: ['stored-restart'] },
   { fault: 'forgets-at-restart', byAnswers: [], byStored: ['stored-restart'] },
   { fault: 'never-dedupes', byAnswers: [], byStored: ['stored-once', 'stored-all', 'stored-restart'] },
   { fault: 'loses-under-load', byAnswers: [], byStored: ['stored-burst', 'stored-all'] },
+  // It ignores every event after the first of a request, although the status is another.
   {
     fault: 'dedupes-on-request-id',
     byAnswers: [],

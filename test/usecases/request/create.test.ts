@@ -194,8 +194,8 @@ describe('an order that the service refuses', () => {
   )
 })
 
-describe('a call that created nothing is repeated as a new attempt', () => {
-  test('after the Retry-After of a 429', async () => {
+describe('a call that created nothing', () => {
+  test('is repeated as a new attempt after the Retry-After of a 429', async () => {
     const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', '17'), answer201()],
     })
@@ -208,7 +208,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
   })
 
-  test('after a minute if the Retry-After of a 429 is invalid, which is reported', async () => {
+  test('is repeated after a minute if the Retry-After of a 429 is invalid, which is reported', async () => {
     const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', 'soon'), answer201()],
     })
@@ -216,7 +216,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     expect(services.events[0]).toMatchObject({ name: 'waiting', seconds: 60, isStated: false })
   })
 
-  test('after growing pauses if the connection is not established', async () => {
+  test('is repeated after growing pauses if the connection is not established', async () => {
     const services = createServices({
       creates: [connectionRefused, connectionRefused, connectionRefused, answer201()],
     })
@@ -230,7 +230,7 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     services.api.expectAllAnswersUsed()
   })
 
-  test('but not if the wait exceeds the budget: the order is cancelled and can be sent later', async () => {
+  test('is not repeated if the wait exceeds the budget: the order is cancelled and can be sent later', async () => {
     const services = createServices({ creates: [clientError(429, 'rate limit exceeded', '3600')] })
     expect(await catchOrderError(services)).toMatchObject({
       code: 'throttled',
@@ -243,14 +243,14 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
   })
 
-  test('until all waits together exceed the budget', async () => {
+  test('is repeated until all waits together exceed the budget', async () => {
     const creates = Array.from({ length: 3 }, () => clientError(429, 'rate limit exceeded', '50'))
     const services = createServices({ creates })
     expect(await catchOrderError(services)).toMatchObject({ code: 'throttled' })
     expect(services.clock.sleeps).toEqual([50_000, 50_000])
   })
 
-  test('until the budget of an hour without a connection is used up', async () => {
+  test('is repeated for an hour without a connection if the budget is an hour', async () => {
     const creates = Array.from({ length: 200 }, () => connectionRefused)
     const services = createServices({ creates })
     expect(await catchOrderError(services, { waitBudgetMs: 3_600_000 })).toMatchObject({
@@ -260,14 +260,14 @@ describe('a call that created nothing is repeated as a new attempt', () => {
     expect(await readStates()).toEqual(['cancelled'])
   })
 
-  test('but not without a budget', async () => {
+  test('is not repeated without a budget', async () => {
     const services = createServices({ creates: [connectionRefused] })
     expect(await catchOrderError(services, { waitBudgetMs: 0 })).toMatchObject({ code: 'unavailable' })
   })
 })
 
 describe('a journal entry that is more than 5 s old before the order is sent', () => {
-  /** Returns a ledger that runs the next of `pauses` after each claim, as if the machine was suspended. */
+  /** Returns a ledger that runs the next of `pauses` after each attempt is recorded, as if the machine was suspended. */
   function suspendAfterClaims(...pauses: (() => Promise<void>)[]): Ledger {
     return {
       ...bindLedger(ledger),
@@ -290,7 +290,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
   }
 
   test.each(['wall', 'monotonic'] as const)(
-    'by the %s clock leads to a new attempt, and no byte of the first one is sent',
+    'is not sent if the %s clock shows this age: a new attempt is made',
     async (which) => {
       const clock = halfPastNine()
       const suspendingLedger = suspendAfterClaims(() => advanceOneClock(clock, 5_001, which))
@@ -305,15 +305,15 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
     },
   )
 
-  test('is sent if it is 5 s old, also if the wall clock is set back', async () => {
+  test('is sent if it is exactly 5 s old, also if the wall clock is set back', async () => {
     const clock = halfPastNine()
-    const setBack = async (): Promise<void> => {
+    const advanceAndSetBack = async (): Promise<void> => {
       await advanceOneClock(clock, 5_000, 'monotonic')
       clock.jump(-86_400_000)
     }
     await createRequest(
       createScriptedServices(
-        { ledger: suspendAfterClaims(setBack), batches: store.batches },
+        { ledger: suspendAfterClaims(advanceAndSetBack), batches: store.batches },
         { creates: [answer201()] },
         { clock },
       ),
@@ -325,11 +325,11 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
 })
 
 test('an order that another process changed is not sent and not repeated', async () => {
-  const changed: Ledger = {
+  const ledgerOfChangedOrder: Ledger = {
     ...bindLedger(ledger),
     beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, conflict: undefined }),
   }
-  const services = createServices({}, changed)
+  const services = createServices({}, ledgerOfChangedOrder)
   expect(await catchOrderError(services)).toMatchObject({ code: 'internal' })
   expect({ sent: services.api.sentBodies, sleeps: services.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
 })
@@ -338,11 +338,11 @@ test('a store in memory can order only from a loopback service', async () => {
   const memory = await stores.openStore(':memory:')
   const local = createScriptedServices(memory, { creates: [answer201()] })
   await createRequest(local, order, createOptions)
-  const real = createScriptedServices(memory, { baseUrl: 'https://service.example' })
-  expect(await catchOrderError(real)).toMatchObject({
+  const remote = createScriptedServices(memory, { baseUrl: 'https://service.example' })
+  expect(await catchOrderError(remote)).toMatchObject({
     code: 'usage',
     message: expect.stringMatching(/in memory/) as string,
     ...hintMatching(/REFCHECK_STORE/),
   })
-  expect(real.api.sentBodies).toEqual([])
+  expect(remote.api.sentBodies).toEqual([])
 })
