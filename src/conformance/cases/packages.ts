@@ -110,7 +110,10 @@ export const packageCases: readonly Case[] = [
       'id | integer | No | Filter by package ID.',
       async (context) => {
         const [pack] = await readPackages(context)
-        const status = pack?.status.toLowerCase()
+        // The values of the filter that select the package, and that do not.
+        const [activeOrInactive, otherStatus] =
+          pack?.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
+        const status = pack?.status === 'DISABLED' ? 'disabled' : activeOrInactive
         const listOf = (query: string, ...packages: ListedPackage[]): ExpectedCall => ({
           get: `/v1/packages?id=${query}`,
           expect: expectPackages(packages),
@@ -122,7 +125,7 @@ export const packageCases: readonly Case[] = [
           { get: '/v1/packages?id=first', expect: [200, 400] },
           pack && listOf(`${pack.id}`, pack),
           pack && listOf(`${pack.id}&status=${status}`, pack),
-          pack && listOf(`${pack.id}&status=${status === 'active' ? 'inactive' : 'active'}`),
+          pack && listOf(`${pack.id}&status=${otherStatus}`),
         ]
       },
     ],

@@ -91,8 +91,8 @@ export const userCases: readonly Case[] = [
     'users.permissions-sorted': [
       'Permissions are returned in alphabetical order.',
       testEachPermissions((user) => {
-        const permissions = permissionsOf(user)
-        const isSorted = permissions.toSorted().join() === permissions.join()
+        const permissions = toEntries(user.permissions)
+        const isSorted = permissions.map(String).sort().join() === permissions.join()
         return [!isSorted && `has ${permissions.join(', ')}: not in alphabetical order`]
       }),
     ],
