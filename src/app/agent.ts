@@ -41,7 +41,7 @@ function createAgentServices(app: App, allowances: AgentAllowances): AgentServic
       owner: await planOwner(app),
     }),
     now: () => clock.now(),
-    createBoundary: () => random.bytes(8).toString('hex'),
+    createTextBoundary: () => random.bytes(8).toString('hex'),
   }
 }
 

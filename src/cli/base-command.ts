@@ -8,14 +8,14 @@ import { type RefcheckError, InterruptedError, UsageError } from '../errors/kind
 import { failureLine, failureText } from '../output/present.ts'
 import type { JqResult } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
-import { arrangeColumns, canHaveError, jsonDocument, presentList, presentText } from '../output/present.ts'
+import { arrangeColumns, canHoldErrorKey, jsonDocument, presentList, presentText } from '../output/present.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import {
   AlreadyReported,
   prepareFailureForOutput,
   addCommandId,
   requireSafeIntegers,
-  refuseMisreadArguments,
+  refuseArgumentsOclifMisreads,
 } from './failures.ts'
 import { listFormat } from './flags/list.ts'
 import { Command, Flags, type ValuesOf } from './oclif.ts'
@@ -78,7 +78,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   #applyJq: ((document: string, isForTerminal?: boolean) => JqResult) | undefined
 
   override async init(): Promise<void> {
-    refuseMisreadArguments(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
+    refuseArgumentsOclifMisreads(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
     const { args, flags } = await this.parse({
       flags: this.ctor.flags,
       baseFlags: BaseCommand.baseFlags,
@@ -137,12 +137,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
    * Compiles the expression of --jq, which implies --json. An invalid expression is refused before anything is done.
    */
   private async compileJq(expression: string): Promise<void> {
-    const textFlag = ['csv', 'columns', 'no-header'].find(
+    const conflictingFlag = ['csv', 'columns', 'no-header'].find(
       (name) => name in this.flags && this.flags[name as 'json'],
     )
     this.refuseIf(
-      textFlag !== undefined,
-      `--jq and --${textFlag ?? ''} cannot be combined`,
+      conflictingFlag !== undefined,
+      `--jq and --${conflictingFlag ?? ''} cannot be combined`,
       'Choose the fields with --jq.',
     )
     this.flags.json = true
@@ -192,7 +192,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       )
     else presentText(view, stdout, this.terminal, repeatFlags)
     if (summary !== undefined) this.app.note(summary)
-    if (failure !== undefined) this.fail(failure, this.flags.json && canHaveError(view.json))
+    if (failure !== undefined) this.fail(failure, this.flags.json && canHoldErrorKey(view.json))
   }
 
   /** Prints a document, or the output of --jq for it. If --jq fails, the hint of the error contains the document. */

@@ -169,7 +169,11 @@ type Flags = Readonly<Record<string, { type: string }>>
  * an argument, so that `--yes=no` would mean yes and a file "no". NUL characters are refused too, because no
  * shell passes them on and no file name contains them.
  */
-export function refuseMisreadArguments(argv: readonly string[], flags: Flags, id: string | undefined): void {
+export function refuseArgumentsOclifMisreads(
+  argv: readonly string[],
+  flags: Flags,
+  id: string | undefined,
+): void {
   const endOfFlags = argv.indexOf('--')
   for (const [index, word] of argv.entries()) {
     const [, name = ''] =

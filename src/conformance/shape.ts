@@ -2,8 +2,8 @@ import { advise } from './case.ts'
 import { formatValue, isObject } from './answer.ts'
 
 /*
- * Checks of JSON against the tables of "Resources and their fields". They do not use src/contract, so that a mistake
- * there is not repeated here.
+ * Checks of JSON against the tables in the section "Resources and their fields" of the API document. They do not use
+ * src/contract, so that a mistake there is not repeated here.
  */
 
 /** Returns findings about a value. `where` names the value in the findings. */

@@ -30,7 +30,7 @@ export const createOrderCases = (section: string, rows: Rows): Case[] => createC
 export const createQuotaCases = (section: string, rows: Rows): Case[] => createCases('slow', section, rows)
 
 /** Returns cases about one section of the document that control the deployment, such as its clock or webhook. */
-export const createControlCases = (section: string, rows: Rows): Case[] =>
+export const createDeploymentControlCases = (section: string, rows: Rows): Case[] =>
   createCases('control', section, rows)
 
 function createCases(kind: CaseKind, section: string, rows: Rows): Case[] {

@@ -103,7 +103,7 @@ async function callTool(services: ConnectedServices, tool: Tool, input: Input, c
     .catch((error: unknown): CommandResult => ({ code: 1, document: failureDocument(error) }))
   const document = commandResult.document ?? failureDocument(undefined)
   const result = await redactedResult(services, tool, input, { document, signal })
-  const content = [{ type: 'text' as const, text: resultText(result, services.createBoundary()) }]
+  const content = [{ type: 'text' as const, text: resultText(result, services.createTextBoundary()) }]
   if (commandResult.isRefused === true || isFailure(document)) return { content, isError: true }
   return { content, structuredContent: { ...result } }
 }

@@ -33,8 +33,8 @@ export interface AgentServices {
   openPlanServices: () => Promise<StorePlanServices>
   /** Returns the time in milliseconds. */
   now: () => number
-  /** Returns random letters, put around data that cannot contain them, so that data does not end the block. */
-  createBoundary: () => string
+  /** Returns a random mark for the begin and the end of the data in an answer, so that no data can imitate the end. */
+  createTextBoundary: () => string
 }
 
 export interface Tool {

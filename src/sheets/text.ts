@@ -110,9 +110,9 @@ const byteOrderMarkOf = (bytes: Buffer) =>
 
 /**
  * Decodes a source. A byte order mark decides between UTF-16 and UTF-8. Without one, a text that is valid UTF-8 is
- * UTF-8, and any other text is in the encoding `givenEncoding`. If none is given, the bytes are damaged UTF-8 if most
- * sequences are valid: the first invalid byte is then refused with its offset. Otherwise the encoding is unknown and
- * the bytes are not decoded. NUL is always refused.
+ * UTF-8, and any other text is in the encoding `givenEncoding`. If none is given and most multi-byte
+ * sequences are valid UTF-8, the text is treated as damaged UTF-8: the first invalid byte is refused with its offset.
+ * Otherwise the encoding is unknown and the bytes are not decoded. NUL is always refused.
  */
 export function decodeSource(source: SheetSource, givenEncoding?: string): DecodedText {
   const detected: Encoding = { encoding: 'utf-8', bom: false }
@@ -146,7 +146,7 @@ async function isPlainUtf8(source: SheetSource): Promise<boolean> {
   let incomplete: Buffer = Buffer.alloc(0)
   for await (const part of source.chunks()) {
     const whole = Buffer.concat([incomplete, part])
-    const end = incompleteStart(whole)
+    const end = offsetOfIncompleteCharacter(whole)
     if (whole.includes(0) || !isUtf8(whole.subarray(0, end))) return false
     incomplete = whole.subarray(end)
   }
@@ -240,15 +240,15 @@ async function* decodeUtf8(
     const whole = incomplete.length === 0 ? part : Buffer.concat([incomplete, part])
     const offsetOfWhole = offset - incomplete.length
     offset += part.length
-    const end = detected.encoding === 'utf-8' ? incompleteStart(whole) : whole.length
+    const end = detected.encoding === 'utf-8' ? offsetOfIncompleteCharacter(whole) : whole.length
     incomplete = whole.subarray(end)
     yield decode(whole.subarray(0, end), offsetOfWhole)
   }
   if (incomplete.length > 0) yield decode(incomplete, offset - incomplete.length)
 }
 
-/** Returns the offset of a character that begins at the end and may continue in the next chunk; else the length. */
-function incompleteStart(bytes: Buffer): number {
+/** Returns the offset of the last character if the end of the chunk cuts it off; otherwise the length of the chunk. */
+function offsetOfIncompleteCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) break

@@ -183,7 +183,7 @@ test('a data folder from before the first order is restored: no person is ordere
 })
 
 test.each(['store backup copy.sqlite', 'batch list'])(
-  'a copy from before the first order (%s) replaces a new store that has ordered: no person is ordered twice',
+  'a copy of the store, made by or after %j and before the first order, replaces a new store that has ordered: no person is ordered twice',
   async (commandBefore) => {
     const here = await sessionWithPeople()
     await here.type(commandBefore)

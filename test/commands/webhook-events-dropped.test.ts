@@ -6,6 +6,7 @@ import { startHandlerApp, startListening } from '../harness/listening-session.ts
 import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `poison` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('poison', { mustNotHappen: 'blocked for ever' })
 
 const firstRequestId = requestIds[0] as string

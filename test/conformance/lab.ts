@@ -76,7 +76,7 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
     },
     inactiveTeams: listInactiveTeams(sandbox),
     inactiveEmail: sandbox.people.inactive,
-    ...(isSupportUnableToCreate(options) && { noCreateEmail: findSupportEmail(sandbox) }),
+    ...(isSupportRoleForbiddenToCreate(options) && { noCreateEmail: findSupportEmail(sandbox) }),
     ...(options.quota !== undefined && { quota }),
   }
   return {
@@ -89,7 +89,7 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
   }
 }
 
-const isSupportUnableToCreate = ({ rules }: LabOptions): boolean =>
+const isSupportRoleForbiddenToCreate = ({ rules }: LabOptions): boolean =>
   typeof rules !== 'object' || rules['support-creates'] !== 'yes'
 
 const findSupportEmail = (sandbox: Sandbox): string | undefined =>
@@ -121,8 +121,8 @@ export function listOuterImports(folder: 'second/' | 'third/'): string[] {
 }
 
 /**
- * Returns the condition of the cases that run to detect a defect. `answers.retry-after` judges refused calls, which
- * `throttle.minute` makes.
+ * Returns a predicate that selects the cases to run for a defect. `answers.retry-after` checks answers with 429, and
+ * only `throttle.minute` causes them, so for it both run.
  */
 export const selectCases =
   ({ caughtBy, alsoRuns }: { caughtBy: string; alsoRuns?: string | undefined }) =>

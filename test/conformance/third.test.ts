@@ -20,7 +20,10 @@ import { type Defect, ThirdService } from './third/service.ts'
 // The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-/** Runs the suite on the third service, with all options that allow further cases to be tested. */
+/**
+ * Runs the suite on the third service, another implementation of the API document (third/service.ts), with all options
+ * that allow further cases to be tested.
+ */
 async function runOnThird(
   isSelected: NonNullable<ConformanceOptions['isSelected']>,
   defect?: Defect,
@@ -69,7 +72,7 @@ async function runOnThird(
   })
 }
 
-test('the third service, which uses every freedom of the document, breaks no rule', async () => {
+test('the third service, which behaves differently wherever the API document leaves a choice, breaks no rule', async () => {
   const report = await runOnThird((each) => !isQuotaCase(each))
   expect(listBrokenCases(report)).toEqual([])
   expect(listUntestedCases(report).map(({ id }) => id)).toEqual([

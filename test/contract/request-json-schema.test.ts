@@ -144,7 +144,7 @@ describe('ajv and the validator of this program agree', () => {
     ['no last name', { ...sampleBody(), recipient: recipientOf({ last_name: undefined }) }, false],
     ['a blank name', { ...sampleBody(), recipient: recipientOf({ last_name: ' ' }) }, false],
     ['an empty list', { ...sampleBody(), additional_information: [] }, false],
-  ])('that the body with %s is valid: %s', (_label, body, isValid) => {
+  ])('on the body with %s: valid is %s', (_label, body, isValid) => {
     expect([isValidForAjv(body), isSentUnchanged(body, sampleSchema)]).toEqual([isValid, isValid])
   })
 
@@ -181,12 +181,12 @@ describe('ajv and the validator of this program agree', () => {
       '٢٠٢٤-02-29',
       'x',
     )
-    const usually = <T>(usualValue: T, otherValues = anyValue) =>
+    const mostlyConstant = <T>(usualValue: T, otherValues = anyValue) =>
       oneof({ weight: 40, arbitrary: constant(usualValue) }, otherValues)
     const noRequiredKeys = { requiredKeys: [] }
     const fieldsOfA = record(
       {
-        iso: oneof(usually('1990-04-23'), dateTexts),
+        iso: oneof(mostlyConstant('1990-04-23'), dateTexts),
         day: oneof(dateTexts, anyValue),
         text: oneof(string(), anyValue),
         whole: oneof(integer(), anyValue),
@@ -205,8 +205,8 @@ describe('ajv and the validator of this program agree', () => {
     )
     const fieldsOfC = record({ later: jsonValue() }, noRequiredKeys)
     const entry = oneof(
-      record({ code: usually('a'), fields: fieldsOfA }),
-      record({ code: usually('b'), fields: fieldsOfB }),
+      record({ code: mostlyConstant('a'), fields: fieldsOfA }),
+      record({ code: mostlyConstant('b'), fields: fieldsOfB }),
       record({ code: constant('c'), fields: fieldsOfC, x: anyValue }, { requiredKeys: ['code', 'fields'] }),
     )
     const validEntries = [
@@ -214,20 +214,20 @@ describe('ajv and the validator of this program agree', () => {
       { code: 'c', fields: { later: 1 } },
     ]
     const name = oneof(
-      usually('Ann', string()),
+      mostlyConstant('Ann', string()),
       constantFrom('A B', ' A', 'A ', 'A\u0007', '\u0000A', '\u2003', 'é'),
     )
     const body = record({
-      package_id: usually(12),
+      package_id: mostlyConstant(12),
       recipient: record({
         first_name: name,
-        last_name: usually('Lee'),
+        last_name: mostlyConstant('Lee'),
         email: oneof(
-          usually('ann@example.com'),
+          mostlyConstant('ann@example.com'),
           constantFrom('a.b+c@d.example', 'a@b', '@b.example', 'a..b@c.example', 'a@b.example\n'),
         ),
         phone: oneof(
-          usually('+61400000000'),
+          mostlyConstant('+61400000000'),
           constantFrom('+6', '+61', '+0123', '+123456789012345', '+1234567890123456', '+61\n'),
         ),
       }),

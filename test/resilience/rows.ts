@@ -54,7 +54,7 @@ export const faults = {
   forged: { fault: 'forged deliveries', expectedBehaviour: 'refused' },
   'refused-flood': {
     fault: 'forged deliveries without an end',
-    expectedBehaviour: 'ten lines, then one a minute that counts them',
+    expectedBehaviour: 'ten log lines, then one line a minute with the number of refused deliveries',
   },
   'receiver-killed': {
     fault: 'a receiver killed under load',
@@ -62,11 +62,11 @@ export const faults = {
   },
   'at-rest': { fault: 'personal data after a purge', expectedBehaviour: 'in no file' },
   supply: {
-    fault: 'packages of other authors that are installed',
+    fault: 'npm packages that are installed as dependencies',
     expectedBehaviour: 'locked, named, licensed',
   },
   replaced: {
-    fault: 'one file with a package and its successor',
+    fault: 'one file ordered for a package and for the package that replaced it',
     expectedBehaviour: 'nobody ordered under both',
   },
   similar: { fault: 'a corrected or swapped spelling', expectedBehaviour: 'held until a user decides' },
@@ -74,7 +74,10 @@ export const faults = {
     fault: 'a store restored from an older copy',
     expectedBehaviour: 'closed until a user accepts it',
   },
-  'colleagues-results': { fault: 'a colleague’s results as input', expectedBehaviour: 'nobody twice' },
+  'colleagues-results': {
+    fault: 'a colleague’s results as input',
+    expectedBehaviour: 'nobody ordered twice',
+  },
   'second-name': { fault: 'a store opened under a second file name', expectedBehaviour: 'refused' },
   mixed: { fault: 'an answer about another request', expectedBehaviour: 'nothing of it is shown or stored' },
   services: {
@@ -133,10 +136,10 @@ export const faults = {
   parsers: { fault: 'random input to every parser', expectedBehaviour: 'read or refused' },
   screens: {
     fault: 'data that imitates lines of a screen',
-    expectedBehaviour: 'blanks collapsed, long names cut, the person named again',
+    expectedBehaviour: 'blanks collapsed, long names cut, and the question repeats the name of the person',
   },
   agents: {
-    fault: 'content of a file that an agent could read in error messages',
+    fault: 'error messages that would show an agent the content of a file',
     expectedBehaviour: 'they contain no cell, column or sheet name',
   },
   'bad-input': { fault: 'bad input to every command', expectedBehaviour: 'one clear line, nothing sent' },

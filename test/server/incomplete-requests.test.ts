@@ -83,7 +83,7 @@ test('the oldest connections with incomplete bodies are closed, and complete req
   expect(closedIndexes).toEqual(closedIndexes.map((_, index) => index))
 })
 
-test('a body that arrives late is accepted, unless its connection is the oldest of too many', async () => {
+test('a body that arrives late is accepted, unless there are too many incomplete requests and its connection is the oldest', async () => {
   const { port } = await startServer()
   const slowClient = await openClient(port, `${formatHead(10)}12345`)
   const otherClients = await openClients(port, 19, formatHead(10))
@@ -106,7 +106,7 @@ test('incomplete bodies are limited in total size, and connections with small bo
   expect(await smallClient.answer).toContain('\r\n\r\n10')
 })
 
-test('a body larger than its share of the limit is accepted while 19 other connections each have an incomplete body of their share', async () => {
+test('a body larger than a twentieth of the size limit is accepted while each of 19 other connections has an incomplete body of that size', async () => {
   const { port } = await startServer()
   const share = (2 * mebibyte) / 20
   const incompleteClients = await openClients(

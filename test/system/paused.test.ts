@@ -7,7 +7,7 @@ import { type RunningProgram, startProgram } from '../harness/process.ts'
 import { worldWithLargeQuota } from '../harness/world.ts'
 
 const faultRow = recordForFaultTable('two-runners', {
-  mustNotHappen: 'stops with a person ordered twice or lost',
+  mustNotHappen: 'moments at which a stop led to a person ordered twice or lost',
 })
 
 const peopleCount = 3
@@ -55,7 +55,8 @@ async function findUnended(runs: readonly RunningProgram[]): Promise<string | un
 
 /**
  * Stops two runners of one file at a moment and starts a third one. Both continue after all waits of the third one have
- * timed out. Returns what is wrong afterwards; undefined if each person was ordered once or is unknown.
+ * timed out. Returns what is wrong afterwards; undefined if each person was ordered once or has an
+ * unknown outcome.
  */
 async function findFailureAt({ after, ms }: Moment): Promise<string | undefined> {
   const { sandbox, folder, env, ordered } = await startWorld()

@@ -24,7 +24,7 @@ import {
   collectFindings,
   type Findings,
   type Run,
-  createControlCases,
+  createDeploymentControlCases,
   createOrderCases,
   createReadCases,
 } from '../table.ts'
@@ -113,7 +113,7 @@ async function createCallsWithForeignKey(context: CaseContext): Promise<Expectat
 /**
  * Returns the call that orders, as another user of the organisation, an ACTIVE package that this user sees.
  */
-async function orderAs(
+async function createOrderCallAs(
   context: CaseContext,
   identity: Identity,
   note: string,
@@ -174,7 +174,7 @@ export const accessCases: readonly Case[] = [
           isLoopbackHost(hostname),
           'plain HTTP is only tried on a --base-url of this machine: it is never sent over a network',
         )
-        // No answer counts as a refusal too.
+        // If no answer arrives, that counts as a refusal too.
         const status = (await probe.pingByPlainHttp()) ?? 400
         return [status < 300 && `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`]
       },
@@ -287,13 +287,18 @@ export const roleCases = createOrderCases('Authentication', {
       const { noCreateEmail, apiKey } = context.target
       const reason = 'a user whose role may not create requests is needed: --no-create-user EMAIL'
       const userEmail = requireValue(noCreateEmail, reason)
-      return orderAs(context, { apiKey, userEmail }, 'as a user who may not create requests', [403])
+      return createOrderCallAs(context, { apiKey, userEmail }, 'as a user who may not create requests', [403])
     },
   ],
   'roles.creates-or-is-refused': [
     'An action not permitted by the role gives 403.',
     (context) =>
-      orderAs(context, requireSecondUser(context), 'as the second user, for a package they see', [201, 403]),
+      createOrderCallAs(
+        context,
+        requireSecondUser(context),
+        'as the second user, for a package they see',
+        [201, 403],
+      ),
   ],
 })
 
@@ -332,12 +337,12 @@ const planRule =
  * cannot be undone.
  */
 export const userStatusCases: readonly Case[] = [
-  ...createControlCases('POST /v1/requests', {
+  ...createDeploymentControlCases('POST /v1/requests', {
     'standing.credits': [planRule, expectRefusedPlan('no credits')],
     'standing.trial': [planRule, expectRefusedPlan('trial expired')],
     'standing.subscription': [planRule, expectRefusedPlan('subscription inactive')],
   }),
-  ...createControlCases('Errors', {
+  ...createDeploymentControlCases('Errors', {
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
       async (context) => {
@@ -349,7 +354,7 @@ export const userStatusCases: readonly Case[] = [
       },
     ],
   }),
-  ...createControlCases('GET /v1/users', {
+  ...createDeploymentControlCases('GET /v1/users', {
     'standing.inactive-user': [
       'Inactive users and inactive teams are excluded.',
       async (context) => {
@@ -364,7 +369,7 @@ export const userStatusCases: readonly Case[] = [
       },
     ],
   }),
-  ...createControlCases('Authentication', {
+  ...createDeploymentControlCases('Authentication', {
     'standing.revoked-key': [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
       async (context) => {

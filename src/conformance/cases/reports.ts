@@ -7,7 +7,7 @@ import {
   expectPdf,
   expectStatus,
   collectFindings,
-  createControlCases,
+  createDeploymentControlCases,
   createOrderCases,
   createReadCases,
   testEach,
@@ -246,7 +246,7 @@ export const reportCases: readonly Case[] = [
       },
     ],
   }),
-  ...createControlCases('Limits', {
+  ...createDeploymentControlCases('Limits', {
     'reports.token-life': ['Signed report token lifetime | 1 hour | Report URLs', testTokenLife],
   }),
 ]

@@ -6,7 +6,7 @@ import {
   expectUniqueIds,
   testEach,
   testWith,
-  createControlCases,
+  createDeploymentControlCases,
   createReadCases,
 } from '../table.ts'
 import { arrayOf, object, type Shape, text, uuid } from '../shape.ts'
@@ -97,7 +97,7 @@ export const userCases: readonly Case[] = [
       }),
     ],
   }),
-  ...createControlCases('User', {
+  ...createDeploymentControlCases('User', {
     'users.active-teams': [
       'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
       (context) => {

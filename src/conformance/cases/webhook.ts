@@ -12,7 +12,7 @@ import {
   identifyUpdate,
 } from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
-import { expectSame, type Findings, createControlCases, testEach } from '../table.ts'
+import { expectSame, type Findings, createDeploymentControlCases, testEach } from '../table.ts'
 import { type Journey, requireFollowedRequest, followAll, terminalStatuses } from '../journey.ts'
 import { orderRichestPackage } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
@@ -107,7 +107,7 @@ function findReasonFaults(delivery: Delivery): Findings {
 }
 
 export const webhookCases: readonly Case[] = [
-  ...createControlCases('Request status', {
+  ...createDeploymentControlCases('Request status', {
     'webhook.every-change': [
       'Every change of the overall request status triggers one `request.updated` event.',
       testEachJourney(findMissingEvents),
@@ -117,7 +117,7 @@ export const webhookCases: readonly Case[] = [
       testEachJourney(findNeedlessEvents),
     ],
   }),
-  ...createControlCases('Events', {
+  ...createDeploymentControlCases('Events', {
     'webhook.request': [
       'One event type exists: `request.updated`.',
       testEachEvent((each) => [
@@ -238,19 +238,19 @@ async function orderAndReply(
   }
   const { deploymentClock, watchMs } = context
   const { isManual } = deploymentClock
-  const stepMs = replies.includes('hold') ? secondMs * (isManual ? 5 : 0.5) : secondMs * (isManual ? 60 : 1)
-  // An event may have arrived at any time in the last step. So a delay that must be shorter than 10 seconds
-  // is shortened by the step.
+  const pollMs = replies.includes('hold') ? secondMs * (isManual ? 5 : 0.5) : secondMs * (isManual ? 60 : 1)
+  // Events are looked for every `pollMs`, so an event may have arrived up to `pollMs` ago. A delay that must be shorter
+  // than 10 seconds is shortened by that time.
   const release = async (): Promise<void> => {
     if (!isHolding) return
-    await deploymentClock.pause(releaseMs < 10 * secondMs ? releaseMs - stepMs : releaseMs)
+    await deploymentClock.pause(releaseMs < 10 * secondMs ? releaseMs - pollMs : releaseMs)
     await receiver.release(200)
     isHolding = false
   }
   try {
-    for (let waitedMs = 0; waitedMs < (isManual ? dayMs : watchMs); waitedMs += stepMs) {
+    for (let waitedMs = 0; waitedMs < (isManual ? dayMs : watchMs); waitedMs += pollMs) {
       if (updates.size >= maxUpdates || (await hasEnded(context, requestId))) break
-      await deploymentClock.pause(stepMs)
+      await deploymentClock.pause(pollMs)
       await release()
     }
     await deploymentClock.pause(secondMs)
@@ -288,12 +288,12 @@ async function waitUntil(
 ): Promise<number | undefined> {
   const startedAt = deploymentClock.now()
   for (
-    let stepMs = secondMs / 2;
+    let pollMs = secondMs / 2;
     !isMet();
-    stepMs = Math.min(deploymentClock.isManual ? 60 * minuteMs : secondMs, stepMs * 1.5)
+    pollMs = Math.min(deploymentClock.isManual ? 60 * minuteMs : secondMs, pollMs * 1.5)
   ) {
     if (deploymentClock.now() - startedAt >= maxMs) return undefined
-    await deploymentClock.pause(stepMs)
+    await deploymentClock.pause(pollMs)
   }
   return deploymentClock.now() - startedAt
 }
@@ -375,7 +375,7 @@ async function expectNoRetry(
   ]
 }
 
-export const webhookDeliveryCases: readonly Case[] = createControlCases('Events', {
+export const webhookDeliveryCases: readonly Case[] = createDeploymentControlCases('Events', {
   'webhook.again-after-refusal': [
     atLeastOnceRule,
     async (context) => {

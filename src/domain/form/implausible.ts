@@ -49,7 +49,7 @@ export function createImplausibleFinder(
     })
 }
 
-/** The meaning of a field, as far as it determines improbable values. `group` is an object of several parts. */
+/** What a field means, for the fields whose values can be improbable. `group` is an object of several parts. */
 type Meaning = 'birth' | 'expiry' | 'group' | undefined
 
 function meaningOf({ type, name, description }: FormField): Meaning {

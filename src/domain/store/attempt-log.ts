@@ -81,7 +81,7 @@ export interface LogOutcome {
   requestId: string | undefined
 }
 
-/** A head that was found when the store was read. Appended without a flush. */
+/** The head of an account, as the store had it when it was read. Appended without a flush. */
 export interface LogNote extends Head {
   kind: 'note'
   generation: string

@@ -16,7 +16,7 @@ const maxGroups = 3
 /** The number of people of a group whose names are shown. */
 export const maxNamed = 3
 
-/** The words for what happened to people or batches that need the user. */
+/** The words for the reasons why a person or a batch needs the user's attention. */
 export const attentionWords: Readonly<Record<AttentionKind, string>> = {
   unknown: 'perhaps ordered',
   halted: 'halted',
@@ -33,8 +33,8 @@ export const kindStyle = (kind: AttentionKind): Style =>
   ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
 /**
- * Returns the groups that need a person, each with its command. On a terminal, only the first `maxShown`
- * groups are shown.
+ * Returns two lines for each group of problems that the user has to look at: a summary, and the command for it. On a
+ * terminal, only the first `maxShown` groups are shown.
  */
 export function attentionLines(
   attention: readonly Attention[],
@@ -100,7 +100,7 @@ function personFlags(recipient: PersonValues): string {
     .join('')
 }
 
-/** The number of people without a result whom the output of a run names. */
+/** The maximum number of people without a result that the output of a run lists by name. */
 const maxFailedNamed = 3
 
 /** Returns the commands that order people again, if they are few. */
@@ -124,7 +124,7 @@ export function failedRequestsCommand(failed: readonly FailedPerson[]): string {
 
 /**
  * Returns `; the request of Ana Row (line 2) was CANCELLED`, or '' if no request was cancelled or ended in ERROR. If
- * `people` are not known, they are counted.
+ * `people` is empty, the text has only the number of requests.
  */
 export function failedText(
   failedByStatus: BatchResult['earlierOrders']['failedByStatus'],

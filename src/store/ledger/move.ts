@@ -111,7 +111,7 @@ export class Moving {
    * Passes the content of the store to `work` while no other process writes; the move is complete once `work` is
    * done. Throws IoError if the move was cancelled.
    */
-  async moveAway(move: Move, work: (content: StoreContent) => Promise<void>): Promise<void> {
+  async copyAndCloseAsMoved(move: Move, work: (content: StoreContent) => Promise<void>): Promise<void> {
     await this.#parts.engine.exclusively(async (within) => {
       requireMoveInProgress(this.location, await within(readMove()), move)
       await work(this.#createContent(within))

@@ -41,7 +41,7 @@ const pauseMs = 250
 /**
  * A hidden folder inside an output folder, which exists only while a run works in it. It contains the run's lock, its
  * temporary files (on the same disk as the target files, and only here, so that a later run finds those of a killed
- * run), and a journal of the files that were stored. A run has the lock only after every earlier one has ended.
+ * run), and a journal of the files that were stored. A run gets the lock only when the run that had it has ended.
  */
 export class WorkFolder {
   readonly path: string
@@ -87,7 +87,10 @@ export class WorkFolder {
     return this.#folder.status
   }
 
-  /** Returns the error; in the message and hint of a RefcheckError, `path` replaces the system path. */
+  /**
+   * Returns the error with `path` in its message and hint in place of the path that system calls use (`systemPath` of
+   * HeldFolder).
+   */
   withShownPath(error: unknown): unknown {
     return this.#folder.withShownPath(error)
   }
@@ -118,8 +121,8 @@ export class WorkFolder {
     await rm(join(this.#folder.systemPath, journalName), { force: true })
     const isLockRemoved = tryUnlink(lock)
     this.#claim.release()
-    // Windows cannot remove an open file, so the lock is removed after it is released. If another process has taken
-    // the folder meanwhile, both calls fail, and the folder belongs to that process.
+    // On Windows the first removal fails because the file is open, so it is repeated after the release. If another
+    // process has locked the folder by then, this removal and `rmdir` fail, and the folder belongs to that process.
     if (!isLockRemoved) await rm(lock, { force: true }).catch(() => undefined)
     this.#folder.close()
     await rmdir(this.path).catch(() => undefined)
@@ -153,7 +156,7 @@ async function waitForClaim(
     if (patience === undefined || remainingMs <= 0) throw busyError(path, claim, patience !== undefined)
     if (isFirst) patience.onWait(otherRunText(claim))
     await clock.sleep(Math.min(pauseMs, remainingMs), patience.signal)
-    // The other run may have removed the output folder, if it made it and stored nothing in it.
+    // The other run removes the output folder if that run created the folder and stored nothing in it.
     await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
   }
 }
@@ -180,8 +183,9 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
 }
 
 /**
- * Creates the lock file if it is missing, and returns its status. Closing a file drops the locks of this process on it, so only a file that was
- * just created is closed, in the same synchronous step.
+ * Creates the lock file if it is missing, and returns its status. Closing any descriptor of a file drops all locks that
+ * this process has on it. So an existing lock file is never opened here; a new one is closed before anything can lock
+ * it.
  */
 function createLock(lock: string): Stats {
   const existing = lstatSync(lock, { throwIfNoEntry: false })
@@ -233,8 +237,8 @@ async function findReasonNotToUse(path: string, status: Stats): Promise<string |
   const ownId = ownUserId()
   if (ownId === undefined) return undefined
   if (status.uid !== ownId) return 'it belongs to another user of this machine'
-  const isOpen = (status.mode & 0o077) !== 0 && (await hasModes(path, status))
-  return isOpen ? 'other users of this machine may write to it or read it' : undefined
+  const isAccessibleToOthers = (status.mode & 0o077) !== 0 && (await tryWhetherModesWork(path, status))
+  return isAccessibleToOthers ? 'other users of this machine may write to it or read it' : undefined
 }
 
 /**
@@ -257,9 +261,9 @@ async function openAndCheck(path: string): Promise<HeldFolder> {
 
 /**
  * Returns whether permissions are effective in a file system; on a USB stick or a network drive all folders have the
- * same.
+ * same. Changes the mode of the folder for a moment to find out.
  */
-async function hasModes(path: string, { mode }: Stats): Promise<boolean> {
+async function tryWhetherModesWork(path: string, { mode }: Stats): Promise<boolean> {
   const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
     await folder.chmod(0o700).catch(() => undefined)

@@ -60,12 +60,13 @@ export async function moveStore({
   let tables = arrival?.id === move.id ? arrival.tables : undefined
   if (earlierMove === undefined) await source.closeForMove(move)
   try {
-    await source.moveAway(move, async (rows) => {
+    await source.copyAndCloseAsMoved(move, async (rows) => {
       tables ??= await target.fillFrom(rows, { id: move.id, from: oldStore.location })
     })
   } catch (error) {
     if (error instanceof NoAnswerError || tables !== undefined) throw error
-    // If the new store cannot be read, a repeated command determines whether it was filled.
+    // If this read fails too, the old store stays closed, and the next run of the command finds out whether the new
+    // store was filled.
     const newArrival = await target.readArrival()
     if (newArrival?.id !== move.id) await source.cancelMove(move)
     throw error

@@ -43,7 +43,7 @@ export interface WorkOptions {
 const noPurgeCounts: PurgeCounts = { rows: 0, events: 0, drafts: 0 }
 const pollIntervalMs = 2_000
 const purgeIntervalMs = 24 * 60 * 60 * 1000
-/** Pause after a batch whose run failed before it began. */
+/** Pause before a batch is tried again whose run could not begin. */
 const retryPauseMs = 60_000
 
 /**
@@ -61,7 +61,7 @@ class Worker {
   readonly #runningReads = new Map<string, Promise<void>>()
   /** The time of the end of the last run, by the id of the batch. */
   readonly #lastRunAt = new Map<string, number>()
-  /** The first time at which a batch may run again after its run failed before it began, by the id of the batch. */
+  /** By the id of a batch whose run could not begin: the earliest time to try it again. */
   readonly #retryAt = new Map<string, number>()
   /** The monotonic time of the last read of requests, by the name of the profile. */
   readonly #lastReadAt = new Map<string, number>()

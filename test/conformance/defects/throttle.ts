@@ -119,7 +119,7 @@ export const throttleDefects: Defect[] = [
         headers.set('X-Service-User-Email', sandbox.credentials.userEmail)
       }),
   },
-  createReplyDefect('creates are not throttled', 'throttle.every-endpoint', (reply, request) => {
+  createReplyDefect('POST /v1/requests is not throttled', 'throttle.every-endpoint', (reply, request) => {
     if (reply.status === 429 && request.method === 'POST') reply.status = 400
   }),
   createRetryAfterDefect(
@@ -134,12 +134,12 @@ export const throttleDefects: Defect[] = [
     (seconds) => Math.max(1, seconds - 1),
   ),
   createRetryAfterDefect(
-    'no Retry-After: found by the case of the minute',
+    'no Retry-After (as throttle.minute-retry-after sees it)',
     'throttle.minute-retry-after',
     () => undefined,
   ),
   createRetryAfterDefect(
-    'no Retry-After: found by the case of all answers',
+    'no Retry-After (as answers.retry-after sees it)',
     'answers.retry-after',
     () => undefined,
   ),

@@ -189,7 +189,8 @@ export const endpointRules: Rule[] = [
       ...commonErrorCases,
     ),
   ]),
-  // `reports.kinds` reads a report of one kind of check by the id and path of the other kind.
+  // `reports.kinds` requests reports that only a check of the other kind has, such as a referee report of a background
+  // check, and expects 404.
   ...rulesUnder('GET /v1/reports/{check_id}', [
     testedRule(
       'Downloads the completed PDF report of a background check.',

@@ -27,7 +27,7 @@ export interface CheckCourse {
 
 /** Every decision of the service that can vary. The defaults follow the document, and a defect replaces some of them. */
 export interface Behaviour {
-  /** How a path is written in "<field path>: <reason>". */
+  /** How the path of a field is written in the message of a refused order: "<field path>: <reason>". */
   writePath: (path: (string | number)[]) => string
   /** Which of several faults in a body is reported. */
   reportedFault: 'first' | 'last'
@@ -60,7 +60,7 @@ export interface Behaviour {
   /** Returns the value of the signature header from the HMAC in hexadecimal. */
   formatSignature: (hex: string, body: string) => string
   /** The Content-Type of events. */
-  eventType: string
+  eventContentType: string
   /** Where the window of the quota lies: at fixed times of the clock, from its first call on, or always just before now. */
   windowKind: 'clock' | 'first-call' | 'sliding'
   /** Returns the name of the quota that a call counts against. Each API key has its own. */
@@ -126,7 +126,7 @@ export const documentedBehaviour: Behaviour = {
   hasDuplicates: false,
   changeEvent: (event) => event,
   formatSignature: (hex) => hex,
-  eventType: 'application/json; charset=utf-8',
+  eventContentType: 'application/json; charset=utf-8',
   windowKind: 'clock',
   scopeOf: ({ headers }) => headers['x-service-api-key'] ?? '',
   isCounted: ({ path, query }) => path !== '/v1/ping' && !(path.startsWith('/v1/reports/') && query.has('t')),

@@ -24,7 +24,7 @@ const changeMessage = (change: (message: string) => string) => (reply: Reply) =>
 
 const dataByKey = new Map<string, unknown>()
 
-export const createDefects: Defect[] = [
+export const orderDefects: Defect[] = [
   postDefect('200 for an order', 'create.accepted', setStatus(201, 200)),
   postDefect('202 for an order', 'create.accepted', setStatus(201, 202)),
   postDefect('an order that is IN_PROGRESS at once', 'create.accepted', (reply) => {

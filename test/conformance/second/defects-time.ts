@@ -56,7 +56,7 @@ export const eventDefects: Defect[] = [
   behaviourDefect('a signature with another secret', 'webhook.signature', {
     formatSignature: (_hex, body) => createHmac('sha256', 'another').update(body).digest('hex'),
   }),
-  behaviourDefect('events as text', 'webhook.content-type', { eventType: 'text/plain' }),
+  behaviourDefect('events as text', 'webhook.content-type', { eventContentType: 'text/plain' }),
   behaviourDefect('acknowledgement only by 204', 'webhook.any-2xx', {
     isAcknowledgement: (status) => status === 204,
   }),

@@ -115,7 +115,7 @@ export class Events {
     const behaviour = this.#behaviour
     const hex = createHmac('sha256', this.#secret).update(body).digest('hex')
     const headers = {
-      'content-type': behaviour.eventType,
+      'content-type': behaviour.eventContentType,
       'x-service-signature': behaviour.formatSignature(hex, body),
     }
     const redirect = behaviour.followsRedirects ? 'follow' : 'manual'

@@ -1,5 +1,5 @@
 import { accessDefects } from './defects-access.ts'
-import { createDefects } from './defects-orders.ts'
+import { orderDefects } from './defects-orders.ts'
 import { reportDefects, requestDefects } from './defects-requests.ts'
 import { eventDefects, quotaDefects } from './defects-time.ts'
 import { answerDefects, readDefects, type Defect } from './defects.ts'
@@ -12,7 +12,7 @@ export const secondDefects: readonly Defect[] = [
   ...answerDefects,
   ...readDefects,
   ...accessDefects,
-  ...createDefects,
+  ...orderDefects,
   ...requestDefects,
   ...reportDefects,
   ...eventDefects,

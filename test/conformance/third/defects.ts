@@ -102,7 +102,7 @@ export const defects: readonly Defect[] = [
     },
   },
   {
-    name: 'the id of a filter wins over its status',
+    name: 'the status filter is ignored if there is an id filter',
     caughtBy: 'packages.filter-id',
     beforeCall({ query }) {
       if (query.has('id')) query.delete('status')
@@ -127,7 +127,7 @@ export const defects: readonly Defect[] = [
     },
   ),
   {
-    name: 'no event when a request begins',
+    name: 'no event when a request becomes IN_PROGRESS',
     caughtBy: 'webhook.every-change',
     changeEvent: (event) => (event['status'] === 'IN_PROGRESS' ? undefined : event),
   },

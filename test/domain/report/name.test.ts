@@ -5,7 +5,7 @@ import { namePart, plainReportName, truncate } from '../../../src/domain/report/
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 // The tests of this file are the row `names` of the fault table (test/resilience/rows.ts).
-recordForFaultTable('names', { mustNotHappen: 'escapes' })
+recordForFaultTable('names', { mustNotHappen: 'names that leave the folder' })
 
 test.each([
   ['../../etc/passwd', 'etc-passwd'],

@@ -17,7 +17,7 @@ test('a request that does not change for a day is read fewer than 800 times', ()
   expect(reads).toBeLessThan(800)
 })
 
-test('with a receiver the reads of a thousand requests use at most half of the hour’s quota', () => {
+test('while a webhook receiver runs, the reads of 1,000 requests use at most half of a quota of 1,000 calls an hour', () => {
   const pauseMs = Math.max(pauseWithReceiver.minMs, 1000 * pauseWithReceiver.perRequestMs)
   expect((1000 * 3_600_000) / pauseMs).toBeLessThanOrEqual(500)
 })

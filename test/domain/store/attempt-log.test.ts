@@ -40,6 +40,7 @@ const createEntry = (number: number): LogEntry => ({
 const header: LogHeader = {
   kind: 'header',
   id: 'l1',
+  // `file` is the inode number.
   origin: { host: 'hr-1', machine: 'm', path: '/home/hr/.config/refcheck/attempts/l1.log', file: '77' },
   storeId: 's1',
   store: '/home/hr/ledger.sqlite',
@@ -55,7 +56,7 @@ const records: LogRecord[] = [
   createEntry(1),
   { kind: 'outcome', attemptId: 'a1', state: 'accepted', requestId: 'r1' },
   { kind: 'outcome', attemptId: 'a2', state: 'pending', requestId: undefined },
-  // A note records the head of an account that was found when the store was read.
+  // A note records the attempt with the highest number of an account, as the store had it when it was read.
   { kind: 'note', generation: 'g1', account: '', number: 9, attemptId: 'a9' },
 ]
 
@@ -136,7 +137,7 @@ test('a complete line with any one character changed is damaged', () => {
   )
 })
 
-test('a log is the original only if host, machine, path and file are those of its header', () => {
+test('a log is the original only if host, machine, path and inode are those of its header', () => {
   const { origin } = header
   expect(isAtOrigin(header, { ...origin })).toBe(true)
   for (const part of ['host', 'machine', 'path', 'file'] as const)

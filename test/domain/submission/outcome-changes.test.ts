@@ -67,7 +67,7 @@ test('the error for an outcome that could not be recorded has the outcome and th
   expect(notRecordedError({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
 })
 
-test('the reason is "the store failed" if the store failed without an error', () => {
+test('the reason is "the store failed" if the value that the store threw is not an Error', () => {
   const attempt = { batchId: 'b-1', row: 2 } as Attempt
   expect(notRecordedError({ attempt, outcome: accepted }, 'x').message).toMatch(/: the store failed$/)
 })

@@ -201,7 +201,7 @@ test('UTF-16 and text encoded twice are found', () => {
   expect(findCause(Buffer.from(Buffer.from(body).toString('latin1')), body)).toBe('encoding_changed')
 })
 
-test('removed newlines, byte order marks and line ends are found', () => {
+test('removed newlines, removed byte order marks and changed line ends are found', () => {
   expect(findCause(body, `${body}\n`)).toBe('trailing_newline_removed')
   expect(findCause(body, `\uFEFF${body}`)).toBe('byte_order_mark_removed')
   expect(findCause('a\nb', 'a\r\nb')).toBe('line_ends_changed')

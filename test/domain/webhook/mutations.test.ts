@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { runCampaign, createDice } from './mutations.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-// The tests of this file whose titles match are the row `forged` of the fault table (test/resilience/rows.ts).
+// The tests of this file whose titles contain "mutated" are the row `forged` of the fault table (test/resilience/rows.ts).
 const faultRow = recordForFaultTable('forged', { mustNotHappen: 'accepted', titles: /mutated/ })
 
 /** The full campaign is run by: node test/bench/webhook-mutations/run.ts */

@@ -44,13 +44,13 @@ export const faultyReceivers: readonly FaultyReceiver[] = [
   { fault: 'forgets-at-restart', byAnswers: [], byStored: ['stored-restart'] },
   { fault: 'never-dedupes', byAnswers: [], byStored: ['stored-once', 'stored-all', 'stored-restart'] },
   { fault: 'loses-under-load', byAnswers: [], byStored: ['stored-burst', 'stored-all'] },
-  // It ignores every event after the first of a request, although the status is another.
+  // After the first event of a request it ignores all others, even those with a different status.
   {
     fault: 'dedupes-on-request-id',
     byAnswers: [],
     byStored: ['stored-each-status', 'stored-in-order', 'stored-all'],
   },
-  // It loses an event if it is killed between the two events of a pair.
+  // It writes events in pairs, the later one first, and loses an event if it is killed between the two.
   { fault: 'out-of-order', byAnswers: [], byStored: ['stored-in-order'], byChance: ['stored-restart'] },
   {
     fault: 're-serialised',

@@ -97,7 +97,7 @@ const readContent = async ({ ledger, batches, inbox, unmatched }: Store): Promis
  */
 function failAt(
   store: Store,
-  step: 'closeForMove' | 'fillFrom' | 'moveAway' | 'cancelMove',
+  step: 'closeForMove' | 'fillFrom' | 'copyAndCloseAsMoved' | 'cancelMove',
   when: 'before' | 'after',
 ): Store {
   const failAsKilled = () => Promise.reject(new InternalError('killed'))
@@ -162,7 +162,9 @@ test.each(directions)(
     await expect(move(unchanged, (store) => failAt(store, 'fillFrom', 'before'))).rejects.toThrow('killed')
     const reopened = await setup.openStore(fromAddress)
     expect(await (await reopened.openForMove()).readMove()).toBeUndefined()
-    await expect(move((store) => failAt(store, 'moveAway', 'before'), unchanged)).rejects.toThrow('killed')
+    await expect(move((store) => failAt(store, 'copyAndCloseAsMoved', 'before'), unchanged)).rejects.toThrow(
+      'killed',
+    )
     const failBeforeCancel = (store: Store) => failAt(store, 'cancelMove', 'before')
     await expect(move(failBeforeCancel, (store) => failAt(store, 'fillFrom', 'after'))).rejects.toThrow(
       'killed',

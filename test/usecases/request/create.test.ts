@@ -27,6 +27,10 @@ beforeEach(async () => {
 })
 afterEach(() => stores.remove())
 
+/**
+ * Returns services whose API gives scripted answers: `creates` are the answers to the calls that create a request, in
+ * order, and `reads` are those to reads, by request id.
+ */
 const createServices = (script: Script, usedLedger = ledger): ScriptedOrderServices =>
   createScriptedServices({ ledger: usedLedger, batches: store.batches }, script)
 const readStates = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
@@ -107,11 +111,11 @@ describe('the same order twice', () => {
     await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
     const second = answer201('00000000-0000-4000-8000-000000000002')
     await createRequest(createServices({ creates: [second] }), { ...order, package_id: 13 }, createOptions)
-    const orderingAtOtherService = createServices({
+    const servicesOfOtherUrl = createServices({
       baseUrl: 'https://service.example',
       creates: [answer201()],
     })
-    await createRequest(orderingAtOtherService, order, createOptions)
+    await createRequest(servicesOfOtherUrl, order, createOptions)
     expect(await readStates()).toEqual(['accepted', 'accepted', 'accepted'])
   })
 
@@ -170,7 +174,7 @@ describe('an order that the service refuses', () => {
     [clientError(400, 'recipient.phone: invalid'), { code: 'invalid_input', field: 'recipient.phone' }],
     [clientError(404, 'resource not found'), { code: 'not_found' }],
   ])(
-    'a rejected body has an error with the code for the status and the field, and the order can be sent again',
+    'the error for a rejected body names the field and has the code that belongs to the status, and the order can be sent again',
     async (answer, error) => {
       expect(await catchOrderError(createServices({ creates: [answer] }))).toMatchObject(error)
       expect(await readStates()).toEqual(['rejected'])
@@ -182,16 +186,13 @@ describe('an order that the service refuses', () => {
   test.each([
     [clientError(401, 'invalid API key'), 'unauthenticated'],
     [clientError(403, 'organisation has no credits remaining'), 'forbidden'],
-  ])(
-    'a refused key or membership creates nothing, and the same order can be sent: %#',
-    async (answer, code) => {
-      const services = createServices({ creates: [answer] })
-      expect(await catchOrderError(services)).toMatchObject({ code })
-      expect(await readStates()).toEqual(['cancelled'])
-      services.api.expectAllAnswersUsed()
-      await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
-    },
-  )
+  ])('after a 401 or 403 nothing was created, and the same order can be sent: %#', async (answer, code) => {
+    const services = createServices({ creates: [answer] })
+    expect(await catchOrderError(services)).toMatchObject({ code })
+    expect(await readStates()).toEqual(['cancelled'])
+    services.api.expectAllAnswersUsed()
+    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+  })
 })
 
 describe('a call that created nothing', () => {
@@ -230,7 +231,7 @@ describe('a call that created nothing', () => {
     services.api.expectAllAnswersUsed()
   })
 
-  test('is not repeated if the wait exceeds the budget: the order is cancelled and can be sent later', async () => {
+  test('is not repeated if the wait exceeds the time limit for waits: the order is cancelled and can be sent later', async () => {
     const services = createServices({ creates: [clientError(429, 'rate limit exceeded', '3600')] })
     expect(await catchOrderError(services)).toMatchObject({
       code: 'throttled',
@@ -243,14 +244,14 @@ describe('a call that created nothing', () => {
     await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
   })
 
-  test('is repeated until all waits together exceed the budget', async () => {
+  test('is repeated until all waits together exceed the time limit', async () => {
     const creates = Array.from({ length: 3 }, () => clientError(429, 'rate limit exceeded', '50'))
     const services = createServices({ creates })
     expect(await catchOrderError(services)).toMatchObject({ code: 'throttled' })
     expect(services.clock.sleeps).toEqual([50_000, 50_000])
   })
 
-  test('is repeated for an hour without a connection if the budget is an hour', async () => {
+  test('is repeated for an hour without a connection if the time limit for waits is an hour', async () => {
     const creates = Array.from({ length: 200 }, () => connectionRefused)
     const services = createServices({ creates })
     expect(await catchOrderError(services, { waitBudgetMs: 3_600_000 })).toMatchObject({

@@ -6,7 +6,7 @@ import type { RequestResource } from '../../../src/contract/request.ts'
 
 export interface Script {
   baseUrl?: string
-  /** The answers to creates, in order. A function is called when the request is sent. */
+  /** The answers to the calls that create a request, in order. A function is called when the request is sent. */
   creates?: (CreateAnswer | (() => CreateAnswer | Promise<CreateAnswer>))[]
   /** The answer or error of each read, by request id. */
   reads?: Record<string, RequestResource | Error>

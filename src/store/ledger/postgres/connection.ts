@@ -63,8 +63,8 @@ function storable(value: unknown): unknown {
 const oldestVersion = 140_000
 
 /**
- * Configures a session: a commit is on the server's disk when it is answered (the role may have another default),
- * a wait for a lock has a limit, and the session of a machine that became unreachable is ended, which frees its locks.
+ * Configures a session: the server answers a commit only once it is on its disk, even if the role has another default;
+ * a wait for a lock has a limit; and the session of a machine that became unreachable is ended, which frees its locks.
  * A statement fails if a policy would hide rows, since a hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
  */
 const configureSessionSql = `

@@ -90,7 +90,7 @@ describe('a store that lost attempts', () => {
     if (one === undefined || two === undefined || three === undefined) throw new Error('no rows')
     await reopened.ledger.move(one, acceptedOutcome(batchId))
     await reopened.ledger.move(two, { to: 'rejected', at: someTime, reason: 'no', field: 'recipient.email' })
-    await reopened.ledger.move(three, { to: 'pending', at: someTime, reason: 'no byte left' })
+    await reopened.ledger.move(three, { to: 'pending', at: someTime, reason: 'nothing was sent' })
     await reopened.close()
     restoreCopy()
     const olderStore = await setup.openStore()
@@ -144,11 +144,9 @@ describe('a store that lost attempts', () => {
     const first = await setup.openStore()
     await first.rollbacks.acceptOlder()
     await tryToOrder(first, batchId)
-    await beginNextRows(
-      first,
-      (await first.batches.add(fileBatch({ id: randomUUID() }), orderRows(1, 50)))?.id ?? batchId,
-      0,
-    )
+    const laterBatch = await first.batches.add(fileBatch({ id: randomUUID() }), orderRows(1, 50))
+    const lease = await first.batches.acquire(laterBatch?.id ?? batchId)
+    await lease?.release()
     await first.close()
     restoreCopy()
     const olderStore = await setup.openStore()
@@ -241,7 +239,7 @@ describe('a backup', () => {
     expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
   })
 
-  test('that a person reports as restored closes the store until all machines have reported and a person confirms', async () => {
+  test('after a person reported that a backup was restored, the store is closed until all machines have reported and a person confirms', async () => {
     const { store, batchId } = await beginRows(1)
     await store.rollbacks.closeAsRestored()
     expect((await tryToOrder(store, batchId))[0]).toContain('a backup of it was restored')
