@@ -36,6 +36,7 @@ function createAgentServices(app: App, allowances: AgentAllowances): AgentServic
     run: createReadOnlyRunner(app),
     redact: (text) => app.secrets.redact(text),
     plans: () => app.service('plans'),
+    // A plan is an order or a batch that waits for approval. It belongs to the service, user and account in use.
     openPlanServices: async () => ({
       ...(await app.services('plans', 'clock', 'random', 'packageNames')),
       owner: await planOwner(app),

@@ -8,7 +8,7 @@ import { type RefcheckError, InterruptedError, UsageError } from '../errors/kind
 import { failureLine, failureText } from '../output/present.ts'
 import type { JqResult } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
-import { arrangeColumns, canHoldErrorKey, jsonDocument, presentList, presentText } from '../output/present.ts'
+import { arrangeColumns, canHaveErrorKey, jsonDocument, presentList, presentText } from '../output/present.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import {
   AlreadyReported,
@@ -192,7 +192,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       )
     else presentText(view, stdout, this.terminal, repeatFlags)
     if (summary !== undefined) this.app.note(summary)
-    if (failure !== undefined) this.fail(failure, this.flags.json && canHoldErrorKey(view.json))
+    if (failure !== undefined) this.fail(failure, this.flags.json && canHaveErrorKey(view.json))
   }
 
   /** Prints a document, or the output of --jq for it. If --jq fails, the hint of the error contains the document. */

@@ -85,7 +85,7 @@ export interface ListFormat {
 /** Returns a JSON document. If the command has an answer and also failed, `failure` is added to the answer. */
 export function jsonDocument(json: unknown, failure?: RefcheckError): string {
   const document =
-    failure !== undefined && canHoldErrorKey(json) ? { ...json, error: failureJson(failure) } : json
+    failure !== undefined && canHaveErrorKey(json) ? { ...json, error: failureJson(failure) } : json
   return `${jsonText(document, 2)}\n`
 }
 
@@ -93,7 +93,7 @@ export function jsonDocument(json: unknown, failure?: RefcheckError): string {
  * Returns true if the error of a command can be added to its answer, which is the case if the answer is an
  * object.
  */
-export function canHoldErrorKey(json: unknown): json is object {
+export function canHaveErrorKey(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 

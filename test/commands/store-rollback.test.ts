@@ -19,6 +19,7 @@ import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
+// The tests of this file are the row `store-rolled-back` of the fault table (test/resilience/rows.ts).
 recordForFaultTable('store-rolled-back', { mustNotHappen: 'ordered twice' })
 
 test('a store restored from before two orders is closed; after --accept-older these two orders are unknown', async () => {

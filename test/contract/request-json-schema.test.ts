@@ -169,7 +169,7 @@ describe('ajv and the validator of this program agree', () => {
         list: ['array', false],
         group: ['object', false],
       },
-      c: { later: ['a_type_of_tomorrow', true] },
+      c: { later: ['type_added_later', true] },
     })
     const anyValue = oneof(jsonValue(), constantFrom('', ' ', 'x', 0, 1.5, 2 ** 53, true, null))
     const dateTexts = constantFrom(

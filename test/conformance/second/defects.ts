@@ -130,7 +130,7 @@ export const answerDefects: Defect[] = [
   statusDefect('418 for an unknown path', 'answers.known-statuses', / 404 \/v1\/no/, 418),
 ]
 
-export const readDefects: Defect[] = [
+export const defectsOfReads: Defect[] = [
   answerDefect('a ping without status', 'ping.answer', /ping/, (body) => {
     body.data = {}
   }),

@@ -21,7 +21,10 @@ export interface Order {
 const minute = 60_000
 
 /** Returns the course of each check of a request. It depends on the local part of the recipient's e-mail. */
-export function createCourses(email: string, count: number): { courses: CheckCourse[]; isFailing: boolean } {
+export function createCheckCourses(
+  email: string,
+  count: number,
+): { courses: CheckCourse[]; isFailing: boolean } {
   const isFailing = email.startsWith('fails')
   const endingOf = (position: number): CheckCourse['ending'] => {
     if (email.startsWith('declines')) return 'CANCELLED'

@@ -8,7 +8,7 @@ import { homeOrganisation, keys, createPackages, secret, createUsers } from './d
 import { Events } from './events.ts'
 import { type Call, type Behaviour, documentedBehaviour, type Reply } from './behaviour.ts'
 import {
-  createCourses,
+  createCheckCourses,
   type Fault,
   findFormFaults,
   findInformationFaults,
@@ -296,7 +296,7 @@ export class SecondService {
       requester: user.email,
       recipient,
       checkIds: Array.from({ length: count }, () => randomUUID()),
-      ...createCourses(recipient['email'] ?? '', count),
+      ...createCheckCourses(recipient['email'] ?? '', count),
       announcedCount: 0,
     }
     this.orders.set(order.id, order)

@@ -25,7 +25,7 @@ describe('readFieldText', () => {
     ['boolean', '0', false],
     ['array', '["a", 1, [null]]', ['a', 1, [null]]],
     ['object', '{"a": {"b": []}}', { a: { b: [] } }],
-    ['a_type_of_tomorrow', 'x', 'x'],
+    ['type_added_later', 'x', 'x'],
   ])('%s: %j', (type, text, value) => {
     expect(readFieldText(createRule(type), text)).toEqual({ value })
   })

@@ -69,7 +69,7 @@ test('each scalar type is asked for by its description and checked by its type',
       score: ['number', false, 'Points, if known'],
       consent: ['boolean', true, 'Has agreed?'],
       note: ['string', false],
-      later: ['a_type_of_tomorrow', false],
+      later: ['type_added_later', false],
     },
   })
   const questionFor = (label: string, required = true) =>
