@@ -192,7 +192,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       )
     else presentText(view, stdout, this.terminal, repeatFlags)
     if (summary !== undefined) this.app.note(summary)
-    if (failure !== undefined) this.fail(failure, this.flags.json && canHaveErrorKey(view.json))
+    const isInDocument = this.flags.json && canHaveErrorKey(view.json)
+    if (failure !== undefined) this.fail(failure, isInDocument)
   }
 
   /** Prints a document, or the output of --jq for it. If --jq fails, the hint of the error contains the document. */

@@ -106,7 +106,10 @@ export const faults = {
     expectedBehaviour: 'no file in it is run or trusted',
   },
   codes: { fault: 'terminal codes through --csv and --json', expectedBehaviour: 'none reaches the terminal' },
-  lines: { fault: 'line breaks and look-alikes in names', expectedBehaviour: 'one line, shown visibly' },
+  lines: {
+    fault: 'line breaks and invisible characters in texts of the service',
+    expectedBehaviour: 'one line, shown visibly',
+  },
   'input-limits': { fault: 'nested, packed or huge input to any reader', expectedBehaviour: 'refused early' },
   idle: {
     fault: '1,000 idle connections to a receiver or sandbox',

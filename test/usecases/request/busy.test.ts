@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { createTemporaryStores } from '../../store/ledger/temporary-stores.ts'
 import { order, requestId, answer201 } from './answers.ts'
-import { catchOrderError, createScriptedServices, createOptions } from './scripted-ordering.ts'
+import { catchOrderError, createScriptedServices, defaultCreateOptions } from './scripted-ordering.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
 /** A clock that releases a lock after it has slept for `remainingMs`. */
@@ -45,7 +45,7 @@ async function createServicesWithBusyStore(lockWaitMs: number) {
 
 test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {
   const { ledger, services } = await createServicesWithBusyStore(90_000)
-  expect(await createRequest(services, order, createOptions)).toMatchObject({ requestId })
+  expect(await createRequest(services, order, defaultCreateOptions)).toMatchObject({ requestId })
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 

@@ -13,7 +13,7 @@ import {
   catchOrderError,
   createScriptedServices,
   type ScriptedOrderServices,
-  createOptions,
+  defaultCreateOptions,
 } from './scripted-ordering.ts'
 
 let stores: TemporaryStores
@@ -38,7 +38,7 @@ const hintMatching = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern
 
 test('an accepted order is recorded with its request id', async () => {
   const services = createServices({ creates: [answer201()] })
-  const created = await createRequest(services, order, createOptions)
+  const created = await createRequest(services, order, defaultCreateOptions)
   expect(created).toEqual({
     requestId,
     status: 'RECEIVED',
@@ -65,13 +65,13 @@ test('another process reads the state "sending" before the first byte is sent', 
     readDuringCall.push(...(await other.list({})).map(({ state }) => state))
     return answer201()
   }
-  await createRequest(createServices({ creates: [readStore] }), order, createOptions)
+  await createRequest(createServices({ creates: [readStore] }), order, defaultCreateOptions)
   expect(readDuringCall).toEqual(['sending'])
 })
 
 describe('the same order twice', () => {
   test('is refused with the matching request, its time and a hint', async () => {
-    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
     const orderInCapitals = {
       ...order,
       recipient: { ...order.recipient, first_name: ' ANA ', phone: '+61 400-000-001' },
@@ -89,15 +89,15 @@ describe('the same order twice', () => {
   })
 
   test('is sent with allowDuplicate', async () => {
-    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
     const second = '00000000-0000-4000-8000-000000000002'
-    const options = { ...createOptions, allowDuplicate: true }
+    const options = { ...defaultCreateOptions, allowDuplicate: true }
     const created = await createRequest(createServices({ creates: [answer201(second)] }), order, options)
     expect(created.requestId).toBe(second)
   })
 
   test('is refused even if the additional information is different', async () => {
-    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
     const orderWithMoreInformation = {
       ...order,
       additional_information: [{ code: 'reference', fields: { role: 'nurse' } }],
@@ -108,14 +108,18 @@ describe('the same order twice', () => {
   })
 
   test('is accepted if it is for another package, or at another service', async () => {
-    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
     const second = answer201('00000000-0000-4000-8000-000000000002')
-    await createRequest(createServices({ creates: [second] }), { ...order, package_id: 13 }, createOptions)
+    await createRequest(
+      createServices({ creates: [second] }),
+      { ...order, package_id: 13 },
+      defaultCreateOptions,
+    )
     const servicesOfOtherUrl = createServices({
       baseUrl: 'https://service.example',
       creates: [answer201()],
     })
-    await createRequest(servicesOfOtherUrl, order, createOptions)
+    await createRequest(servicesOfOtherUrl, order, defaultCreateOptions)
     expect(await readStates()).toEqual(['accepted', 'accepted', 'accepted'])
   })
 
@@ -142,7 +146,7 @@ describe('the same order twice', () => {
         errors.push(await catchOrderError(createServices({}), { allowDuplicate }))
       return answer201()
     }
-    await createRequest(createServices({ creates: [meanwhile] }), order, createOptions)
+    await createRequest(createServices({ creates: [meanwhile] }), order, defaultCreateOptions)
     const duplicateError = {
       code: 'duplicate',
       message: expect.stringMatching(/is being ordered .* by another command/) as string,
@@ -162,7 +166,7 @@ describe('the same order twice', () => {
       errors.push(await catchOrderError(createServices({})))
       await sleep(ms)
     }
-    await createRequest(services, order, createOptions)
+    await createRequest(services, order, defaultCreateOptions)
     expect(errors).toMatchObject([
       { code: 'duplicate', message: expect.stringMatching(/is queued for .* in batch/) as string },
     ])
@@ -178,7 +182,7 @@ describe('an order that the service refuses', () => {
     async (answer, error) => {
       expect(await catchOrderError(createServices({ creates: [answer] }))).toMatchObject(error)
       expect(await readStates()).toEqual(['rejected'])
-      await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+      await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
       expect(await readStates()).toEqual(['rejected', 'accepted'])
     },
   )
@@ -191,7 +195,7 @@ describe('an order that the service refuses', () => {
     expect(await catchOrderError(services)).toMatchObject({ code })
     expect(await readStates()).toEqual(['cancelled'])
     services.api.expectAllAnswersUsed()
-    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
   })
 })
 
@@ -200,7 +204,7 @@ describe('a call that created nothing', () => {
     const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', '17'), answer201()],
     })
-    await createRequest(services, order, createOptions)
+    await createRequest(services, order, defaultCreateOptions)
     expect(services.clock.sleeps).toEqual([17_000])
     expect(services.events).toEqual([
       { name: 'waiting', cause: 'throttled', seconds: 17, isStated: true, reason: 'rate limit exceeded' },
@@ -213,7 +217,7 @@ describe('a call that created nothing', () => {
     const services = createServices({
       creates: [clientError(429, 'rate limit exceeded', 'soon'), answer201()],
     })
-    await createRequest(services, order, createOptions)
+    await createRequest(services, order, defaultCreateOptions)
     expect(services.events[0]).toMatchObject({ name: 'waiting', seconds: 60, isStated: false })
   })
 
@@ -221,7 +225,7 @@ describe('a call that created nothing', () => {
     const services = createServices({
       creates: [connectionRefused, connectionRefused, connectionRefused, answer201()],
     })
-    await createRequest(services, order, createOptions)
+    await createRequest(services, order, defaultCreateOptions)
     expect(services.clock.sleeps).toEqual([375, 750, 1500])
     expect(services.events[0]).toMatchObject({
       name: 'waiting',
@@ -241,7 +245,7 @@ describe('a call that created nothing', () => {
     })
     expect(services.clock.sleeps).toEqual([])
     expect(await readStates()).toEqual(['cancelled'])
-    await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+    await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
   })
 
   test('is repeated until all waits together exceed the time limit', async () => {
@@ -300,7 +304,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
         { creates: [answer201()] },
         { clock },
       )
-      await createRequest(services, order, createOptions)
+      await createRequest(services, order, defaultCreateOptions)
       expect(services.api.sentBodies).toHaveLength(1)
       expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
     },
@@ -319,7 +323,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
         { clock },
       ),
       order,
-      createOptions,
+      defaultCreateOptions,
     )
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 1 }])
   })
@@ -338,7 +342,7 @@ test('an order that another process changed is not sent and not repeated', async
 test('a store in memory can order only from a loopback service', async () => {
   const memory = await stores.openStore(':memory:')
   const local = createScriptedServices(memory, { creates: [answer201()] })
-  await createRequest(local, order, createOptions)
+  await createRequest(local, order, defaultCreateOptions)
   const remote = createScriptedServices(memory, { baseUrl: 'https://service.example' })
   expect(await catchOrderError(remote)).toMatchObject({
     code: 'usage',

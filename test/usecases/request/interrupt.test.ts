@@ -20,7 +20,7 @@ import type { Script } from './scripted-api.ts'
 import {
   createScriptedServices,
   type ScriptedOrderServices,
-  createOptions as options,
+  defaultCreateOptions as options,
 } from './scripted-ordering.ts'
 
 let stores: TemporaryStores

@@ -9,7 +9,7 @@ import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Governor } from '../../../src/usecases/quota/governor.ts'
 import type { OrderServices } from '../../../src/usecases/request/send.ts'
 
-export const createOptions: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
+export const defaultCreateOptions: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
 
 export interface ScriptedOrderServices extends OrderServices {
   api: ScriptedApi
@@ -60,7 +60,7 @@ export async function catchOrderError(
   options: Partial<CreateOptions> = {},
   body = order,
 ): Promise<unknown> {
-  return createRequest(services, body, { ...createOptions, ...options }).then(
+  return createRequest(services, body, { ...defaultCreateOptions, ...options }).then(
     (created) => {
       throw new Error(`it was ordered: ${created.requestId}`)
     },

@@ -22,7 +22,7 @@ import {
   catchOrderError,
   createScriptedServices,
   type ScriptedOrderServices,
-  createOptions,
+  defaultCreateOptions,
 } from './scripted-ordering.ts'
 
 let stores: TemporaryStores
@@ -86,7 +86,7 @@ describe('an outcome that is unknown', () => {
     test('a read with the same package and person is evidence', async () => {
       const reads = { [requestId]: requestOf(order, 'IN_PROGRESS') }
       const services = createServices({ creates: [answerWithId], reads })
-      const created = await createRequest(services, order, createOptions)
+      const created = await createRequest(services, order, defaultCreateOptions)
       expect(created).toMatchObject({ requestId, status: 'IN_PROGRESS' })
       expect(services.events).toEqual([{ name: 'reconciling', requestId }])
       expect(await readStates()).toEqual(['accepted'])
@@ -109,7 +109,7 @@ describe('an outcome that is unknown', () => {
     })
 
     test('the id of another order is no evidence', async () => {
-      await createRequest(createServices({ creates: [answer201()] }), order, createOptions)
+      await createRequest(createServices({ creates: [answer201()] }), order, defaultCreateOptions)
       const reads = { [requestId]: requestOf(order) }
       const services = createServices({ creates: [answerWithId], reads })
       expect(await catchOrderError(services, { allowDuplicate: true })).toMatchObject({
@@ -125,7 +125,7 @@ describe('an outcome that is unknown', () => {
         statesAtRead.push(...(await readStates()))
         return requestOf(order)
       }
-      await createRequest(services, order, createOptions)
+      await createRequest(services, order, defaultCreateOptions)
       expect(statesAtRead).toEqual(['unknown'])
     })
   })
@@ -139,7 +139,7 @@ test('an order in flight whose process died becomes unknown and is reported', as
   await catchOrderError(failingOrdering)
   expect(await readStates()).toEqual(['sending'])
   const services = createServices({ creates: [answer201()] })
-  await createRequest(services, orderFor('b@example.com'), createOptions)
+  await createRequest(services, orderFor('b@example.com'), defaultCreateOptions)
   expect(services.events).toMatchObject([
     { name: 'recovered', submissions: [{ recipient: order.recipient }] },
   ])
@@ -181,7 +181,7 @@ test('an answer is recorded even if another process has made the row unknown', a
     await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
     return answer201()
   }
-  await createRequest(createServices({ creates: [recordUnknownAndAnswer] }), order, createOptions)
+  await createRequest(createServices({ creates: [recordUnknownAndAnswer] }), order, defaultCreateOptions)
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
@@ -200,7 +200,7 @@ test.each(['dropped', 'pending'] as const)(
     const created = await createRequest(
       createServices({ creates: [recordUnknownAndAnswer] }),
       order,
-      createOptions,
+      defaultCreateOptions,
     )
     expect(created).toMatchObject({ requestId })
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
