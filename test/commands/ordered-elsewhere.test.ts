@@ -99,7 +99,7 @@ test('a rejected person who was then ordered by another file is shown as ordered
   ])
   expect(await here.type(`batch retry ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1
-    2> No rejected row is left to send: their people are ordered otherwise, or were removed.
+    2> No rejected row is left to send: their people have other orders, or were removed.
     batch  BATCH_1
     hal.csv, 102 Identity check only
 
@@ -182,7 +182,7 @@ test('people ordered under the package that replaced theirs are neither asked ab
       exit 0
 
       $ refcheck batch retry BATCH_1
-      2> No rejected row is left to send: their people are ordered otherwise, or were removed.
+      2> No rejected row is left to send: their people have other orders, or were removed.
       batch  BATCH_1
       people.csv, 102 Identity check only
 

@@ -333,7 +333,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
   await type('store purge --email yves@example.com --yes')
   expect(await type(`batch retry ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_2
-    2> No rejected row is left to send: their people are ordered otherwise, or were removed.
+    2> No rejected row is left to send: their people have other orders, or were removed.
     batch  BATCH_2
     a file, 102 Identity check only
 

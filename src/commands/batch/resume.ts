@@ -2,12 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag, batchArgs } from '../../cli/flags/values.ts'
 import { runBatch, createStartServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
-import {
-  findBatch,
-  findBatchToRun,
-  readPendingOrders,
-  refuseOrderedUnderSuccessor,
-} from '../../usecases/batch/read-batch.ts'
+import { findBatch, findBatchToRun, readPendingOrders } from '../../usecases/batch/read-batch.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
@@ -24,13 +19,19 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
 
   async run(): Promise<void> {
     const { app, flags } = this
-    const batchServices = await app.services('batches', 'heldRows', 'ledger', 'clock', 'packageNames')
+    const batchServices = await app.services(
+      'batches',
+      'heldRows',
+      'ledger',
+      'clock',
+      'packageNames',
+      'files',
+    )
     const services = await createStartServices(app, this.signal)
     const batchBefore = await findBatch(batchServices, this.args.batch_id)
     await updateExternalResults(services, services.files, batchBefore)
     const batch = await findBatchToRun(batchServices, batchBefore.id)
     const { pending } = batch.counts
-    await refuseOrderedUnderSuccessor(services, batch)
     if (pending > 0) {
       const question = orderQuestion(await readPendingOrders(batchServices, batch), await app.service('api'))
       await this.confirm(question, flags.yes)

@@ -14,7 +14,7 @@ function unchangedText(batch: Batch, after: BatchCounts): string {
   const heldCount = after.held - before.held
   return heldCount > 0
     ? `${formatCount(heldCount, 'rejected row is', 'rejected rows are')} held now, for a decision: refcheck batch release ${id}`
-    : 'No rejected row is left to send: their people are ordered otherwise, or were removed.'
+    : 'No rejected row is left to send: their people have other orders, or were removed.'
 }
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {

@@ -11,7 +11,7 @@ import {
 import type { ConflictCounts } from './verdict.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
-import { type OrderInError, DuplicateError, IncompleteError } from '../../errors/kinds.ts'
+import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/time.ts'
 import { personWithEmail } from '../wording/text.ts'
 
@@ -33,21 +33,17 @@ export function heldElsewhereError(batch: Batch | undefined): IncompleteError {
   })
 }
 
-/** The number of people whom the error names. */
+/** The number of people whom the text names. */
 const maxNamedOrdered = 3
 
-/** Returns the error for pending rows of people who were ordered under the package that replaced the rows' package. */
-export function orderedUnderSuccessorError(batchId: string, rows: readonly BatchRow[]): DuplicateError {
+/** Returns which people of pending rows were ordered under the package that probably replaced the rows' package. */
+export function orderedUnderSuccessorText(rows: readonly BatchRow[]): string {
   const named = rows.slice(0, maxNamedOrdered).map((row) => {
     const order = row.matches === undefined ? '' : ` was ${orderText(row, row.matches)}`
     return `${formatRow(row)}${order}`
   })
   const more = rows.length > named.length ? `; and ${rows.length - named.length} more` : ''
-  const flags = rows.map(({ row }) => ` --row ${row}`).join('')
-  return new DuplicateError(`${named.join('; ')}${more}`, {
-    hint: `Nothing was sent. Take ${rows.length === 1 ? 'this row' : 'these rows'} out of the batch: refcheck batch cancel ${batchId}${flags}`,
-    order: rows[0]?.matches && matchInError(rows[0].matches),
-  })
+  return `${named.join('; ')}${more}`
 }
 
 /** The summary of a batch for scripts (src/docs/cli.md, "Streams"). */

@@ -41,6 +41,8 @@ interface FirstHeldRow {
   /** The name and the line of the row. */
   rowText: string
   heldFor: ConflictReason | undefined
+  /** The batch of the order that the row conflicts with. */
+  conflictBatchId: string | undefined
 }
 
 /**
@@ -282,6 +284,8 @@ function nextStepHint(
     if (firstHeld === undefined) return reasonsHint
     const [orderText, leaveOutText] = heldDecisions(firstHeld)
     const { row } = firstHeld
+    if (firstHeld.heldFor === 'similar_unknown' && firstHeld.conflictBatchId !== undefined)
+      return `${reasonsHint}\n${hintToSettleFirst(firstHeld.conflictBatchId)}`
     if (firstHeld.heldFor === 'store_forgot')
       return [reasonsHint, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
     return [
@@ -297,6 +301,10 @@ function nextStepHint(
     ? seeReasons
     : `${seeReasons}\nIf the cause is gone, make rejected rows pending again with: refcheck batch retry ${batchId}`
 }
+
+/** Returns the step before a decision about a row that is similar to an order with an unknown outcome. */
+export const hintToSettleFirst = (batchId: string): string =>
+  `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
 
 /** Returns the decisions about a row that may have been ordered, because the store had lost attempts. */
 export function hintsAfterLostAttempts(
@@ -489,7 +497,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       if (batchId === ownBatchId) continue
       if (first !== undefined) orderedBefore.firstSentAt = Math.min(orderedBefore.firstSentAt ?? first, first)
       if (last !== undefined) orderedBefore.lastSentAt = Math.max(orderedBefore.lastSentAt ?? last, last)
-    } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending')) {
+    } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending' || state === 'held')) {
       conflicts.waiting = { count: conflicts.waiting.count + count, batchId }
     }
   }

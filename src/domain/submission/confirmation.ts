@@ -26,6 +26,8 @@ export interface OrderToConfirm {
   leftOut?: number | undefined
   /** The number of rows with an improbable value, which are listed before the question. */
   unlikely?: number | undefined
+  /** Which of the people were ordered under another package; a sentence without its full stop. */
+  note?: string | undefined
 }
 
 /** The service and the user of the order. */
@@ -44,7 +46,8 @@ export function orderQuestion(order: OrderToConfirm, { baseUrl, userEmail }: Ord
   const service = baseUrl.replace(/^https?:\/\//, '')
   const unlikelyText = unlikely === 0 ? '' : `, ${unlikely} with an unlikely value,`
   const leftOutText = leftOut === 0 ? '' : `, and leave out ${formatCount(leftOut, 'row')}`
-  return `Order ${orderedText} for ${peopleText(order)}${unlikelyText} at ${service} as ${userEmail}${leftOutText}?`
+  const noteText = order.note === undefined ? '' : `${order.note}. `
+  return `${noteText}Order ${orderedText} for ${peopleText(order)}${unlikelyText} at ${service} as ${userEmail}${leftOutText}?`
 }
 
 /** Returns `101 Standard employment screen`, or `package 101` if the name is not known. */

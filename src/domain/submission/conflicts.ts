@@ -15,7 +15,8 @@ import { isLoopbackUrl } from '../../contract/url.ts'
 
 /**
  * States in which an order conflicts with another for the same person, in order of precedence. Rejected and
- * cancelled orders created nothing; a held row or a duplicate conflicts with none, since it may never be sent.
+ * cancelled orders created nothing; a held row or a duplicate conflicts with none, since it may never be sent. A row
+ * that is held because the store had lost attempts is the exception: the store also compares the same person with it.
  */
 export const conflictingStates = [
   'unknown',
@@ -283,6 +284,7 @@ function compareWith(
 ): Conflict | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
+  if (order.state === 'held' && !candidate.isSamePerson) return undefined
   const service = compareServices(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
   if (service === 'other') return undefined
   const isSamePackage = relations.relatedIds.has(order.packageId)
@@ -489,8 +491,9 @@ export function relatedPackages(
 }
 
 /**
- * Returns whether two orders of one person are for the same checks: at one service, and for one package or for packages
- * that replaced each other, also if that is only likely. Only for what is shown: it prevents no order.
+ * Returns whether an order has the checks of a row of the same person: at one service, and for one package, for one that
+ * counts as the same after moves, or for one that replaced it, also if that is only likely. Only for what is shown: it
+ * prevents no order.
  */
 export function areForSameChecks(
   one: Pick<Submission, 'baseUrl' | 'packageId'>,
@@ -500,12 +503,14 @@ export function areForSameChecks(
 ): boolean {
   if (one.packageId === other.packageId && one.baseUrl === other.baseUrl) return true
   const service = serviceOf(one.baseUrl)
-  const { isSameService } = relationsOf({ ...one, service }, serviceRelations, packageRelations)
+  const { relatedIds, isSameService } = relationsOf({ ...one, service }, serviceRelations, packageRelations)
   if (compareServices(one.baseUrl, other.baseUrl, isSameService) !== 'one') return false
-  const pairs = packageRelations
-    .filter((each) => isSameService(each.service) === true)
-    .map((each) => [each.packageId, each.successorId] as const)
-  return relatedPackages(one.packageId, pairs).has(other.packageId)
+  const replacements = packageRelations.filter((each) => isSameService(each.service) === true)
+  const ids = new Set(relatedIds)
+  // A set that grows during the iteration is iterated to its new end.
+  for (const id of ids)
+    for (const { packageId, successorId } of replacements) if (packageId === id) ids.add(successorId)
+  return ids.has(other.packageId)
 }
 
 /**

@@ -142,6 +142,12 @@ function sameSentences({ order, countsAs }: Conflict): [message: string, hint: s
       `Resume that batch with: refcheck batch resume ${order.batchId}`,
     ]
   }
+  if (order.state === 'held') {
+    return [
+      `${packageText} may have been ordered for ${personText}: row ${order.row} of batch ${order.batchId} is held, because the store had lost attempts`,
+      `Decide about that row first: refcheck batch release ${order.batchId}`,
+    ]
+  }
   if (order.state === 'sending') {
     return [
       `${packageText} is being ordered for ${personText} by another command, since ${orderTime}`,

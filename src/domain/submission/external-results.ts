@@ -35,17 +35,19 @@ export interface ExternalResult {
  */
 export const resultsBatch = 'results'
 
+type ResultOfRow = Pick<ExternalResult, 'state'> & { requestId?: string | undefined }
+
 /**
  * Returns whether an external result is evidence of an order. `rejected`, `invalid`, `cancelled` and `held` rows
- * ordered nothing.
+ * ordered nothing, but a rejected or cancelled row with a request names the order of its person that was made otherwise.
  */
-export function isEvidence({ state }: Pick<ExternalResult, 'state'>): boolean {
-  return !['rejected', 'invalid', 'cancelled', 'held'].includes(state)
+export function isEvidence(result: ResultOfRow): boolean {
+  return namesOrder(result) || !['rejected', 'invalid', 'cancelled', 'held'].includes(result.state)
 }
 
 /** Returns whether an external result names the request of an order that was made. */
-export function namesOrder({ state, requestId }: Pick<ExternalResult, 'state' | 'requestId'>): boolean {
-  return requestId !== undefined && (state === 'accepted' || state === 'duplicate')
+export function namesOrder({ state, requestId }: ResultOfRow): boolean {
+  return requestId !== undefined && ['accepted', 'duplicate', 'rejected', 'cancelled'].includes(state)
 }
 
 /**
@@ -70,8 +72,10 @@ export function mergeExternalResults(
   const stored = oldResults.map((each): ExternalResult => {
     if (!files.has(each.file)) return each
     const index = remaining.findIndex((other) => isEqual(each, other))
-    // A result that its file no longer has becomes `cancelled`, which is no evidence of an order.
-    return remaining.splice(index, index < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
+    // A result that its file no longer has becomes `cancelled` without a request, which is no evidence of an order.
+    return (
+      remaining.splice(index, index < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled', requestId: undefined }
+    )
   })
   const merged = [...stored, ...remaining]
   return JSON.stringify(merged) === JSON.stringify(oldResults) ? undefined : merged

@@ -292,7 +292,7 @@ function matchLines(matches: Plan['matches']): string[] {
       ({ conflict: { order, externalResult } }) =>
         externalResult === undefined && states.includes(order.state),
     )
-  const pending = inState('pending')
+  const pending = inState('pending', 'held')
   const inFlight = inState('sending')
   const unknown = inState('unknown', 'dropped')
   const notAccepted = new Set([...pending, ...inFlight, ...unknown])
@@ -454,7 +454,7 @@ function similarPerson(
 function earlierOrderText({ order, externalResult }: Conflict): string {
   const { requestId, requestStatus, state, batchId, attemptedAt, changedAt } = order
   if (externalResult !== undefined) return `ordered, by ${externalResultPosition(externalResult)}`
-  if (state === 'pending') return `waiting in batch ${batchId.slice(0, 8)}`
+  if (state === 'pending' || state === 'held') return `waiting in batch ${batchId.slice(0, 8)}`
   if (requestId === undefined) return `sent ${localTime(attemptedAt ?? changedAt)} (${state})`
   const end = requestStatus === 'CANCELLED' || requestStatus === 'ERROR' ? `, ended ${requestStatus}` : ''
   return `ordered ${localTime(attemptedAt ?? changedAt)}${end}`

@@ -508,16 +508,17 @@ export class Batches extends StorePart {
 
   /**
    * Queues the rejected rows, or those in `rows`, again (`rejected → pending`). Each row is compared first and may
-   * become `duplicate` or `held`; a row stays rejected if its person was erased, or was ordered later under the package
-   * that replaced the row's. Returns the number of rows that are
-   * queued.
+   * become `duplicate` or `held`; a row stays rejected if its person was erased. Without `rows`, a row also stays
+   * rejected if its person was ordered later under the package that probably replaced the row's. Returns the number of
+   * rows that are queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number> {
     const { engine, key } = this
     const requeueRows = function* (): Work<number> {
       const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
       const matching = new Matching(key)
-      const laterOrders = yield* findLaterOrders(matching, batchId)
+      const laterOrders =
+        rows === undefined ? yield* findLaterOrders(matching, batchId) : new Map<number, LaterOrder>()
       let queuedCount = 0
       for (const { row } of rejected) {
         if (rows !== undefined && !rows.includes(row)) continue

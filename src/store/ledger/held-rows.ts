@@ -231,12 +231,10 @@ export class HeldRows extends StorePart {
         packageId,
         identity: fileIdentity({ account, baseUrl }, fileHash, packageId),
       })
-      for (const { row, state } of rows) {
+      for (const { row, state } of rows)
         if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
-        if (state === 'held' || state === 'duplicate') {
-          yield* matching.compareAgain({ batchId, row }, state, at)
-        }
-      }
+      for (const { row, state, heldFor } of yield* all<ConflictingRow>(selectConflictingRows, { batchId }))
+        if (heldFor !== 'store_forgot') yield* matching.compareAgain({ batchId, row }, state, at)
       return movedCount
     })
   }

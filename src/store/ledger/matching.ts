@@ -175,11 +175,13 @@ FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batchId`
 
 /**
- * SQL condition: the order can conflict with an order of `:account`. An order of an account is compared with
+ * SQL condition: the order can conflict with an order of `:account`. A row that is held because the store had lost
+ * attempts conflicts too, because it may have been ordered. An order of an account is compared with
  * orders of the same account and with orders without an account; an order without an account is compared with
  * all.
  */
-const canConflict = `s.state IN ${sqlList(conflictingStates)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
+const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR s.state = 'held' AND s.held_for = 'store_forgot')
+  AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
 
 /** Of several conflicts with the same precedence, the one with the earliest order is shown. */
 const orderByAdded = 'ORDER BY b.{added}, s.row_number'

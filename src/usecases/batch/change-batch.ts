@@ -337,7 +337,9 @@ export async function moveBatch(ports: MoveServices, batch: Batch, packageId: nu
       hint: 'Nothing was moved. Change package_id in the file and run that; what was accepted is not ordered twice.',
     })
   }
-  if (batch.packageId === packageId) {
+  // A row whose outcome was unknown during a move keeps its package, and can be moved when it is pending or rejected.
+  const isMoved = (await heldRows.readMovable(batch.id)).every((row) => row.packageId === packageId)
+  if (batch.packageId === packageId && isMoved) {
     throw new UsageError(`batch ${batch.id} is already for package ${packageId}`, {
       hint: 'Nothing was moved.',
     })

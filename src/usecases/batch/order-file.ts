@@ -32,7 +32,7 @@ import {
   reportLostFormatting,
   findResultsPath,
 } from './results-file.ts'
-import { findBatchToRun, readPendingOrders, refuseOrderedUnderSuccessor } from './read-batch.ts'
+import { findBatchToRun, readPendingOrders } from './read-batch.ts'
 import {
   updateExternalResults,
   openExternalResults,
@@ -261,7 +261,6 @@ async function continueBatch(
   }
   const finished = results === undefined ? await findFinishedEnd(ports, batch) : undefined
   if (finished !== undefined) return { kind: 'stored', batchId: batch.id, isPlanned: false, finished }
-  await refuseOrderedUnderSuccessor(ports, batch)
   if (batch.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, batch))
   if (results !== undefined) {
     const path = await findResultsPath(ports, file, results, batch.resultsFile)

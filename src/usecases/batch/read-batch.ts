@@ -6,7 +6,7 @@ import {
   type ListedRow,
   isOrderedOtherwise,
   type OrderedElsewhere,
-  orderedUnderSuccessorError,
+  orderedUnderSuccessorText,
   toListedRow,
   type StoppedRow,
   toStoppedRow,
@@ -205,16 +205,15 @@ export async function findRowsOfLostAttempts(
 }
 
 /**
- * Throws a DuplicateError if the person of a pending row was ordered under the package that replaced the row's. Conflict
- * detection does not compare these two packages, because the row's package can no longer be ordered.
+ * Returns the first pending rows whose people were ordered under a package that probably replaced the row's, each with
+ * that order; conflict detection does not compare a row with orders of the successor.
  */
-export async function refuseOrderedUnderSuccessor(
-  { batches, heldRows, files }: Pick<Services, 'batches' | 'heldRows' | 'files'>,
+async function findOrderedUnderSuccessor(
+  { batches, heldRows, files }: PendingServices,
   batch: Batch,
-): Promise<void> {
-  if (batch.counts.pending === 0) return
+): Promise<BatchRow[]> {
   const orders = await heldRows.findLaterOrdersOfPending(batch.id)
-  if (orders.size === 0) return
+  if (orders.size === 0) return []
   const lines = await readLinesOfRows(files, batch)
   const rows: BatchRow[] = []
   for await (const row of batches.rows(batch.id, { states: ['pending'] })) {
@@ -222,22 +221,27 @@ export async function refuseOrderedUnderSuccessor(
     if (order !== undefined && order.packageId !== row.packageId)
       rows.push({ ...row, line: lines.get(row.row), matches: order })
   }
-  if (rows.length > 0) throw orderedUnderSuccessorError(batch.id, rows)
+  return rows
 }
+
+type PendingServices = Pick<Services, 'batches' | 'heldRows' | 'files'>
 
 /** Returns the pending rows of a batch as the confirmation shows them. */
 export async function readPendingOrders(
-  { batches, packageNames }: Pick<Services, 'batches' | 'packageNames'>,
-  { id, packageId, counts, ...service }: Batch,
+  services: PendingServices & Pick<Services, 'packageNames'>,
+  batch: Batch,
 ): Promise<OrderToConfirm> {
+  const { id, packageId, counts, ...service } = batch
   const people: (Recipient | undefined)[] = []
-  for await (const row of batches.rows(id, { states: ['pending'], limit: maxNamed + 1 }))
+  for await (const row of services.batches.rows(id, { states: ['pending'], limit: maxNamed + 1 }))
     people.push(row.recipient)
-  const names = await packageNames.get(service)
+  const names = await services.packageNames.get(service)
+  const orderedUnderSuccessor = await findOrderedUnderSuccessor(services, batch)
   return {
     package: packageId === undefined ? undefined : { id: packageId, name: names.get(packageId) },
     count: counts.pending,
     people,
+    note: orderedUnderSuccessor.length === 0 ? undefined : orderedUnderSuccessorText(orderedUnderSuccessor),
   }
 }
 

@@ -331,7 +331,12 @@ async function readNamedRows(
   const duplicate = (await readFirst('duplicate'))?.matches
   const held = await readFirst('held')
   return {
-    held: held && { row: held.row, heldFor: held.heldFor, rowText: await describeRow(held, batch) },
+    held: held && {
+      row: held.row,
+      heldFor: held.heldFor,
+      rowText: await describeRow(held, batch),
+      conflictBatchId: held.matches?.batchId,
+    },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
     ...(counts.cancelled === 0 ? {} : await describeLeftOut(batches, batch, describeRow)),

@@ -88,7 +88,7 @@ test('a duplicate of an unknown row has the code outcome_unknown; waiting rows a
   })
   expect(
     runError('b-1', countsOf({ held: 2 }), done, noConflicts(), {
-      held: { row: 3, rowText: 'Ana Row3 (line 4)', heldFor: 'similar' },
+      held: { row: 3, rowText: 'Ana Row3 (line 4)', heldFor: 'similar', conflictBatchId: 'other' },
     })
       ?.hint?.split('\n')
       .slice(1),

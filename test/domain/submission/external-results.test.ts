@@ -56,7 +56,7 @@ function findVerdict(
   return conflict === undefined ? 'goes' : `${conflict.becomes}: ${conflict.reason}`
 }
 
-test('rejected, invalid, cancelled and held rows are not evidence', () => {
+test('rejected, invalid, cancelled and held rows without a request are not evidence', () => {
   expect(submissionStates.filter((state) => !isEvidence({ state }))).toEqual([
     'rejected',
     'held',
@@ -73,7 +73,10 @@ test.each([
   ['sending', { state: 'sending', requestId: undefined }, 'held: results_open'],
   ['unknown', { state: 'unknown', requestId: undefined }, 'held: results_open'],
   ['dropped', { state: 'dropped', requestId: undefined }, 'held: results_open'],
-  ['cancelled', { state: 'cancelled' }, 'goes'],
+  ['cancelled', { state: 'cancelled', requestId: undefined }, 'goes'],
+  ['cancelled, but ordered otherwise', { state: 'cancelled' }, 'duplicate: same'],
+  ['rejected, but ordered otherwise', { state: 'rejected' }, 'duplicate: same'],
+  ['held as similar to a request', { state: 'held' }, 'goes'],
   ['a similar person', { person: 'similar', shares: ['email'] }, 'held: similar'],
   ['a similar person, unknown', { person: 'similar', shares: ['phone'], state: 'unknown' }, 'held: similar'],
   ['an id that cannot be read', { person: 'unclear', packageId: undefined }, 'held: results_unclear'],
