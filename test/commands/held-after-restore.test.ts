@@ -94,23 +94,25 @@ test('a request that the provider has is recorded, so that a later file holds th
     $ refcheck batch run late.csv --package 102 --yes
     2>
     2> late.csv: 3 rows
-    2>   2 orders of 102 Identity check only
+    2>   0 orders to send
+    2>   2 rows already waiting in a batch, not sent
+    2>     Ana Row4 (line 3): waiting in batch BATCH_1…
+    2>     Ana Row5 (line 4): waiting in batch BATCH_1…
     2>   1 row held, not sent until you release it
     2>     request REQUEST_3, which was not ordered with this store, is for this person
     2>       Ana Row3 (line 2)
-    2> Sending takes under a minute
     2>
-    2 of 3 people in late.csv are ordered; 1 held
+    0 of 3 people in late.csv are ordered; 1 held, 2 duplicate
 
     batch  BATCH_2
     late.csv, 102 Identity check only
 
-    2  accepted
     1  held
+    2  duplicate
     3  rows
 
     results  HOME/late.results.csv
-    2> Error: 2 of 3 rows were accepted (1 held)
+    2> Error: 0 of 3 rows were accepted (1 held, 2 duplicate)
     2> See why it is held: refcheck batch rows BATCH_2 --state held
     2> Order Ana Row3 (line 2) as well: refcheck batch release BATCH_2 --row 1
     2> That request is the order of Ana Row3 (line 2): refcheck batch cancel BATCH_2 --row 1
@@ -171,4 +173,21 @@ test('release --all asks on a terminal about rows that may have been ordered, an
   expect((await type(`batch release ${batchId} --row 3`)).code).toBe(0)
   const confirmed = [{ ask: /^Release these rows all the same/, confirm: true }]
   expect((await type(line, { answers: confirmed })).stderr).toContain('Released 2 rows.')
+})
+
+test('a row that may have been ordered stays held after batch move, and no other command orders its person', async () => {
+  const here = await restoreOlderStore()
+  const { type, batchId, sandbox, listOrderedEmails } = here
+  const person = '--first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004'
+  expect(await type(`request create --package 102 ${person} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004 --yes
+    2> Error: package 102 may have been ordered for "a4@example.com": row 4 of batch BATCH_1 is held, because the store had lost attempts
+    2> Decide about that row first: refcheck batch release BATCH_1
+    exit 2
+  `)
+  const successor = sandbox.replacePackage(102, { newField: false })
+  await type(`batch move ${batchId} --package ${successor}`)
+  expect((await type(`batch resume ${batchId} --yes --json`)).json()).toMatchObject({ counts: { held: 3 } })
+  expect(await type(`request create --package ${successor} ${person} --yes`)).toMatchObject({ code: 2 })
+  expect(listOrderedEmails()).not.toContain('a4@example.com')
 })

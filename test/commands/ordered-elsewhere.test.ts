@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
@@ -127,7 +129,7 @@ test('a rejected person who was then ordered has the status of that order in an 
   expect(here.read('all.html')).not.toContain('rejected')
 })
 
-test('people ordered under the package that replaced theirs are neither asked about nor listed as not ordered', async () => {
+test('people ordered under the package that replaced theirs are named in the question, and not listed as not ordered', async () => {
   const here = await session()
   const { type, sandbox } = here
   writePeopleFile(here.folder, createEmails(3))
@@ -138,12 +140,14 @@ test('people ordered under the package that replaced theirs are neither asked ab
   const rest = createEmails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
   here.write('rest.csv', `${header},consent.consent_method\n${rest.join('\n')}\n`)
   await type(`batch run rest.csv --package ${successor} --yes`)
-  expect(await here.all([`batch resume ${id} --yes`, `batch cancel ${id} --yes`])).toMatchInlineSnapshot(`
-    $ refcheck batch resume BATCH_1 --yes
-    2> Error: Ana Row2 (line 3) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv; Ana Row3 (line 4) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv
-    2> Nothing was sent. Take these rows out of the batch: refcheck batch cancel BATCH_1 --row 2 --row 3
-    exit 2
-
+  const answers = [{ ask: / was ordered on .* under package /, confirm: false }]
+  expect(await type(`batch resume ${id}`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1
+    ? Ana Row2 (line 3) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv; Ana Row3 (line 4) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv. Order 102 Identity check only for 2 people (Ana Row2 (a2@example.com), Ana Row3 (a3@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+  expect(await type(`batch cancel ${id} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch cancel BATCH_1 --yes
     2> Cancelled 2 rows. All of these people are ordered by another row or command.
     2> List the orders with: refcheck request list
@@ -206,6 +210,33 @@ test('people ordered under the package that replaced theirs are neither asked ab
     Ana,Row2,a2@example.com,+61400000002,cancelled,REQUEST_2,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,x541523fdb3c8524810ab068adffc5435,x74bcd92f32d00c1ee52d51d62320dcca,x6b9e6d39ff534b7a83962f01b1f2c29a
     Ana,Row3,a3@example.com,+61400000003,cancelled,REQUEST_3,RECEIVED,"ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,3,x5bea1978406a4631108e57060a3014f0,xd640556b08caedb2e95a5ce28ec26a62,xb91206767b91821470497978906fc4dc
   `)
+})
+
+test('the results of rejected and cancelled rows whose people were ordered later are evidence for another store', async () => {
+  const here = await session()
+  await orderByAnotherFile(here)
+  await here.type('batch run hal.csv --package 102 --yes')
+  const other = { REFCHECK_DATA_DIR: join(here.folder, 'other', 'data') }
+  for (const file of ['hal.results.csv', 'hal.csv'])
+    expect((await here.type(`batch run ${file} --package 102 --yes`, { exported: other })).stdout).toContain(
+      'All 2 people',
+    )
+  expect(here.listOrderedEmails()).toEqual(['hip@example.com', 'hal@example.com'])
+})
+
+test('a rejected row is pending again by its number, although its person was ordered under the likely successor', async () => {
+  const here = await session()
+  const { type, sandbox } = here
+  here.write('one.csv', `${header}\n${hal}\n`)
+  sandbox.inject({ on: 'POST /v1/requests', times: 1, fault: refused })
+  const id = batchIdOf(await type('batch run one.csv --package 102 --yes --json'))
+  const successor = sandbox.replacePackage(102, { newField: false })
+  await type('packages list')
+  await type(
+    `request create --package ${successor} --first-name Hal --last-name Weg --email hal@example.com --phone +61400000001 --yes`,
+  )
+  expect((await type(`batch retry ${id}`)).stderr).toContain('their people have other orders')
+  expect((await type(`batch retry ${id} --row 1`)).stderr).toContain('1 rejected row is pending again')
 })
 
 test('batch list shows rejected rows of a batch that is done, and the results file names the line that a row repeats', async () => {
