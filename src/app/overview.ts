@@ -99,7 +99,7 @@ export async function batchPage(
   states: readonly SubmissionState[] | undefined,
 ): Promise<Uint8Array> {
   const { readPeopleOfBatch } = await import('../usecases/overview/read.ts')
-  const services = await app.services('ledger', 'batches', 'redactedInbox', 'clock')
+  const services = await app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock')
   const people = await readPeopleOfBatch(services, batch, states)
   if (batch.counts.invalid > 0) {
     // The store has no name of an invalid row.

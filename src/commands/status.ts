@@ -32,7 +32,7 @@ export default class Status extends BaseCommand<typeof Status> {
     const { html, overwrite, done } = this.flags
     const options = { overwrite, flag: '--html', hasOverwrite: true }
     const file = await openOptionalFile(this.context, html, options)
-    const services = await this.app.services('ledger', 'batches', 'redactedInbox', 'clock')
+    const services = await this.app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock')
     const scope = await overviewScope(this.app)
     const prompter = this.flags.json ? undefined : this.app.prompter()
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url, prompter)

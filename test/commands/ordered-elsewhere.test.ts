@@ -17,7 +17,7 @@ async function orderByAnotherFile(here: Session): Promise<string> {
   here.write('hal2.csv', `${header}\n${hal}\n`)
   here.sandbox.inject({ on: 'POST /v1/requests', times: 1, fault: refused })
   const id = batchIdOf(await here.type('batch run hal.csv --package 102 --yes --json'))
-  here.clock.advance(60_000)
+  await here.clock.advance(60_000)
   expect(await here.type('batch run hal2.csv --package 102 --yes')).toMatchObject({ code: 0 })
   return id
 }

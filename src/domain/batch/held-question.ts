@@ -1,7 +1,7 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
-import { hintsAfterLostAttempts, hintToSettleFirst } from './verdict.ts'
+import { hintsAfterLostAttempts, hintToReconcileFirst } from './verdict.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, personName, personWithEmail } from '../wording/text.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
@@ -136,7 +136,7 @@ export function heldQuestion(
 export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): string {
   const first = rows.find(({ held }) => held.heldFor !== 'similar_unknown')?.held
   if (first === undefined) {
-    return hintToSettleFirst(rows[0]?.held.matches?.batchId ?? '')
+    return hintToReconcileFirst(rows[0]?.held.matches?.batchId ?? '')
   }
   const { batchId, row } = first
   const rowText = formatRow(first)

@@ -271,7 +271,21 @@ function incompleteError(
 
 function nextStepHint(
   batchId: string,
-  { pending, sending, held, cancelled, rejected }: BatchCounts,
+  counts: BatchCounts,
+  conflicts: ConflictCounts,
+  namedRows: NamedRows,
+): string {
+  const hint = hintAboutUnsentRows(batchId, counts, conflicts, namedRows)
+  const needsNoRetry =
+    counts.pending + counts.sending > 0 || counts.rejected === conflicts.orderedBefore.rejectedCount
+  if (needsNoRetry) return hint
+  const retryHint = `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batchId}`
+  return `${hint}\n${retryHint}`
+}
+
+function hintAboutUnsentRows(
+  batchId: string,
+  { pending, sending, held, cancelled }: BatchCounts,
   { waiting, orderedBefore }: ConflictCounts,
   { held: firstHeld, leftOut }: NamedRows,
 ): string {
@@ -285,7 +299,7 @@ function nextStepHint(
     const [orderText, leaveOutText] = heldDecisions(firstHeld)
     const { row } = firstHeld
     if (firstHeld.heldFor === 'similar_unknown' && firstHeld.conflictBatchId !== undefined)
-      return `${reasonsHint}\n${hintToSettleFirst(firstHeld.conflictBatchId)}`
+      return `${reasonsHint}\n${hintToReconcileFirst(firstHeld.conflictBatchId)}`
     if (firstHeld.heldFor === 'store_forgot')
       return [reasonsHint, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
     return [
@@ -296,14 +310,11 @@ function nextStepHint(
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
   if (cancelled > orderedBefore.cancelledCount) return hintToOrderCancelled(batchId, leftOut)
-  const seeReasons = `See the reason for each row with: refcheck batch rows ${batchId}`
-  return rejected === orderedBefore.rejectedCount
-    ? seeReasons
-    : `${seeReasons}\nIf the cause is gone, make rejected rows pending again with: refcheck batch retry ${batchId}`
+  return `See the reason for each row with: refcheck batch rows ${batchId}`
 }
 
 /** Returns the step before a decision about a row that is similar to an order with an unknown outcome. */
-export const hintToSettleFirst = (batchId: string): string =>
+export const hintToReconcileFirst = (batchId: string): string =>
   `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
 
 /** Returns the decisions about a row that may have been ordered, because the store had lost attempts. */

@@ -205,12 +205,12 @@ function conflictWith(
 function addRelatedPackage(
   { packageId }: ComparableRow,
   conflict: Conflict,
-  { relatedIds, relatedSince }: KnownRelations,
+  relations: KnownRelations,
 ): Conflict {
   const orderPackage = conflict.order.packageId
-  return orderPackage === packageId || !relatedIds.has(orderPackage)
+  return orderPackage === packageId || !relations.relatedIds.has(orderPackage)
     ? conflict
-    : { ...conflict, countsAs: { packageId, since: relatedSince?.(orderPackage) } }
+    : { ...conflict, countsAs: { packageId, since: relations.relatedSince?.(orderPackage) } }
 }
 
 const isAboutPerson = ({ reason }: Conflict): boolean =>

@@ -30,7 +30,7 @@ import {
 } from '../../domain/overview/people.ts'
 
 /** The services for overviews; the inbox is the one that redacts secrets. */
-export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'redactedInbox' | 'clock'>
+export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'heldRows' | 'redactedInbox' | 'clock'>
 
 /** States of rows that may need a decision by the user; an invalid row is reported when its file is read. */
 const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
@@ -84,16 +84,17 @@ const maxNamedWaiting = 3
  * batches.
  */
 export async function readAttention(
-  { batches, redactedInbox: inbox }: Pick<Services, 'batches' | 'redactedInbox'>,
+  services: Pick<Services, 'batches' | 'heldRows' | 'redactedInbox'>,
   scopeBatches: readonly Batch[],
   accepted: readonly Submission[],
   now: number,
   states = attentionStates,
 ): Promise<Attention[]> {
+  const { batches, redactedInbox: inbox } = services
   const items: Attention[] = []
   for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
-    if (batchItem !== undefined) items.push(await addWaitingPeople(batches, batch, batchItem))
+    if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
       if (row.state === 'rejected' && row.matches !== undefined) continue
@@ -115,16 +116,27 @@ export async function readAttention(
   return items
 }
 
-/** Adds the names of the people who wait in a halted batch to its reason, if they are few. */
+/**
+ * Adds the names of the people who wait in a halted batch to its reason, if they are few. If each of them was ordered
+ * otherwise meanwhile, the next command takes their rows out of the batch.
+ */
 async function addWaitingPeople(
-  batches: Pick<Services['batches'], 'rows'>,
+  { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
   { id, counts }: Batch,
   item: Attention,
 ): Promise<Attention> {
   if (item.reason === null || counts.pending > maxNamedWaiting) return item
+  const laterOrders = await heldRows.findLaterOrdersOfPending(id)
   const names: string[] = []
-  for await (const row of batches.rows(id, { states: ['pending'] })) names.push(formatRow(row))
-  return { ...item, reason: `${item.reason}; not sent: ${names.join(', ')}` }
+  for await (const row of batches.rows(id, { states: ['pending'] }))
+    if (!laterOrders.has(row.row)) names.push(formatRow(row))
+  return names.length === 0
+    ? {
+        ...item,
+        reason: `${item.reason}; the people of the other rows are ordered otherwise`,
+        command: `refcheck batch cancel ${id}`,
+      }
+    : { ...item, reason: `${item.reason}; not sent: ${names.join(', ')}` }
 }
 
 /** Returns the items of one batch that need a decision by the user. `accepted`: the batch's accepted rows. */

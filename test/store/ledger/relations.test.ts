@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow, rowsOf } from './files.ts'
 import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
-import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
@@ -66,7 +65,7 @@ describe.each(backends)('%s', (backend) => {
     requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
   ): Promise<void> {
     const batch = fileBatch({ name: 'later.csv', packageId })
-    await store.batches.add(batch, [{ ...orderRow(1, email), packageId } as NewRow])
+    await store.batches.add(batch, [{ ...orderRow(1, email), packageId }])
     await moveFirstRow(batch.id, {
       to: 'accepted',
       at: someTime + 1,
