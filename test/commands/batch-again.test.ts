@@ -244,8 +244,8 @@ test('exports show the status of the order that another batch made for the same 
   expect(page).toContain('<dd>2 <small>of 2</small></dd>')
   expect(page.match(/<td><span class="pill[^>]*>[^<]*<\/span>[^/]*/g)).toMatchInlineSnapshot(`
     [
-      "<td><span class="pill done">COMPLETED</span> <small>(ordered before)<",
-      "<td><span class="pill done">COMPLETED</span> <small>(ordered before)<",
+      "<td><span class="pill done">COMPLETED</span> <small>(ordered elsewhere)<",
+      "<td><span class="pill done">COMPLETED</span> <small>(ordered elsewhere)<",
     ]
   `)
   write('similar.csv', 'first_name,last_name,email,phone\nIda,Lund,a1@example.com,+61400000099\n')

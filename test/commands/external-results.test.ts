@@ -45,6 +45,17 @@ describe('a results file of another store next to the input', () => {
     expect(here.listOrderedEmails()).toEqual(createEmails(3))
   })
 
+  test('a person who was ordered under two packages is a duplicate in each row, also when the results file is run twice', async () => {
+    const here = await session()
+    const person = 'Ana,Row1,a1@example.com,+61400000001'
+    here.write('people.csv', `package_id,${header}\n102,${person}\n103,${person}\n`)
+    await here.type('batch run people.csv --yes')
+    const { env } = colleague(here)
+    for (const file of ['people.csv', 'people.results.csv', 'people.results.csv'])
+      await here.type(`batch run ${file} --yes`, { exported: env })
+    expect(here.sandbox.requests().map(({ package_id: id }) => id)).toEqual([102, 103])
+  })
+
   test('a row that was added at any position is ordered, and the results have the request ids of the other rows', async () => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(2))

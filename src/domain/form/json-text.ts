@@ -14,9 +14,9 @@ interface JsonFault {
 type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault; value?: undefined }
 
 /**
- * Parses JSON (RFC 8259) and refuses two cases that JSON.parse accepts: a name that occurs twice in an object, and a
- * number that would be sent differently (digits lost, or infinite). JSON.parse makes the value, and `findFault` finds
- * the faults in one pass.
+ * Parses JSON (RFC 8259) and refuses three cases that JSON.parse accepts: a name that occurs twice in an object, a
+ * number that would be sent differently (digits lost, or infinite), and brackets nested deeper than `maxNesting`, which
+ * also limits the recursion here. JSON.parse makes the value, and `findFault` finds the faults in one pass.
  */
 export function readJson(text: string): JsonReading {
   const fault = findFault(text)

@@ -214,9 +214,12 @@ function groupOf(items: Attention[]) {
     kind: first.kind,
     batch: isOneBatch ? first.batch : null,
     items,
-    command: commandFor(first.kind, {
-      batchId: isOneBatch ? first.batch_id : undefined,
-      requestIds: items.flatMap(({ request_id: id }) => id ?? []),
-    }),
+    command:
+      first.kind === 'halted' || first.kind === 'stopped'
+        ? first.command
+        : commandFor(first.kind, {
+            batchId: isOneBatch ? first.batch_id : undefined,
+            requestIds: items.flatMap(({ request_id: id }) => id ?? []),
+          }),
   }
 }

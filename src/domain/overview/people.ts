@@ -8,7 +8,7 @@ import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
 
 /** The status of a row that the user left out. It differs from CANCELLED, which is a status of a request. */
-const leftOutStatus = 'left out'
+export const leftOutStatus = 'left out'
 
 export type PersonRow = ReturnType<typeof personRow>
 

@@ -10,6 +10,7 @@ import {
 } from '../../domain/overview/attention.ts'
 import {
   countOrders,
+  leftOutStatus,
   removeDuplicates,
   rowKey,
   type PersonRow,
@@ -103,8 +104,9 @@ function tiles(page: PeoplePage): Piece {
   const completed = sum('COMPLETED')
   const open = sum('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'sending')
   const needs = attention.length
-  const leftOutCount = people.length - countOrders(people)
-  const leftOutText = leftOutCount === 0 ? '' : `, ${leftOutCount} left out`
+  const notCountedText = [leftOutStatus, 'dropped']
+    .map((status) => (counts.has(status) ? `, ${counts.get(status)} ${status}` : ''))
+    .join('')
   return html`<dl class="tiles">
     <div>
       <dt>${personCount === 1 ? 'person' : 'people'}</dt>
@@ -112,7 +114,7 @@ function tiles(page: PeoplePage): Piece {
     </div>
     <div class="done">
       <dt>completed</dt>
-      <dd>${completed} <small>of ${countOrders(people)}${leftOutText}</small></dd>
+      <dd>${completed} <small>of ${countOrders(people)}${notCountedText}</small></dd>
     </div>
     <div class="active">
       <dt>in progress</dt>
@@ -291,7 +293,7 @@ function personLine(
   const missing = email !== '' ? email : status === 'invalid' ? `row ${row.row}` : 'removed'
   const shown = name === '' ? missing : shownName(name)
   const note = row.is_repeat
-    ? 'ordered before'
+    ? 'ordered elsewhere'
     : row.same_as_row === null
       ? ''
       : original?.name === undefined || original.name === name

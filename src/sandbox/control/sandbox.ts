@@ -142,7 +142,7 @@ export class Sandbox {
     return second === undefined ? { apiKey: '', userEmail: '' } : findCredentials(second, this.#state)
   }
 
-  /** Responds to a call. Without a `connection`, the returned promise is rejected if a fault cuts the connection. */
+  /** Responds to a call. Without a `connection`, a fault that cuts it is an error: thrown, or of the returned promise. */
   fetch(request: Request, connection: Connection = noConnection): Response | Promise<Response> {
     return this.#gateway.fetch(request, connection)
   }

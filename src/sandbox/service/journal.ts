@@ -187,24 +187,24 @@ function readChanges(path: string, file: number): Change[] {
   return changes.length === 0 || changes.some(({ does }) => does === 'organisation') ? changes : refuse()
 }
 
-const changeKinds: readonly unknown[] = [
-  'settings',
-  'organisation',
-  'key',
-  'team',
-  'user',
-  'package',
-  'request',
-  'quota',
-  'delivery',
-] satisfies Change['does'][]
+/** The member of a change that contains its data. */
+const dataNames: Readonly<Record<Change['does'], string>> = {
+  settings: 'settings',
+  organisation: 'organisation',
+  key: 'key',
+  team: 'team',
+  user: 'user',
+  package: 'package',
+  request: 'request',
+  quota: 'uses',
+  delivery: 'delivery',
+}
 
 function isChange(value: unknown): value is Change {
   if (typeof value !== 'object' || value === null) return false
   const { does, ...members } = value as Record<string, unknown>
-  if (!changeKinds.includes(does)) return false
-  // The member that contains the data has the name of the kind, except for a quota.
-  const data = members[does === 'quota' ? 'uses' : String(does)]
+  if (typeof does !== 'string' || !Object.hasOwn(dataNames, does)) return false
+  const data = members[dataNames[does as Change['does']]]
   return typeof data === 'object' && data !== null
 }
 

@@ -108,9 +108,9 @@ LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.mat
 
 /**
  * The accepted orders of the people of a batch's rows in `:states` that were made after the batch was added, the latest
- * last: of the same account, and of any package and service. Rows that are known as ordered by the order that they match are left
- * out. `isPage`: only for the rows from `:after` to `:last`, which
- * are found by their numbers, because the index of states has the rows of all pages.
+ * last: of the same account, and of any package and service. Left out are rows that are known as ordered by the order
+ * that they match, and orders against which a user released the row. `isPage`: only for the rows from `:after` to
+ * `:last`, which are found by their numbers, because the index of states has the rows of all pages.
  */
 export const selectLaterOrders = (isPage: boolean): string => `
 SELECT s.row_number AS own_row, s.state AS own_state, s.package_id AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
@@ -129,6 +129,9 @@ WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
 }
   AND (b.account = '' OR ob.account IN ('', b.account)) AND coalesce(a.began_at, o.changed_at) >= b.added_at
   AND NOT coalesce(${isLeftOutButOrdered}, FALSE)
+  AND NOT EXISTS (SELECT 1 FROM releases r WHERE
+    r.batch_id = s.batch_id AND r.row_number = s.row_number AND r.other_batch = o.batch_id AND r.other_row = o.row_number
+    OR r.batch_id = o.batch_id AND r.row_number = o.row_number AND r.other_batch = s.batch_id AND r.other_row = s.row_number)
 ORDER BY ordered_at`
 
 /** Returns a row if the store has anything that a new row may conflict with. */

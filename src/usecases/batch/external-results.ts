@@ -36,7 +36,8 @@ interface ResultsFile {
    * written for.
    */
   rows: readonly (ResultsRow | undefined)[]
-  byPerson: ReadonlyMap<string, ResultsRow>
+  /** The rows that are evidence, by person; of several for one package, service and account, the last. */
+  byPerson: ReadonlyMap<string, ReadonlyMap<string, ResultsRow>>
 }
 
 /**
@@ -129,11 +130,14 @@ async function readSheetResults(sheet: Sheet, name: string): Promise<ResultsFile
   const readRow = resultsReader(sheet.columns)
   if (readRow === undefined) return undefined
   const rows: (ResultsRow | undefined)[] = []
-  const byPerson = new Map<string, ResultsRow>()
+  const byPerson = new Map<string, Map<string, ResultsRow>>()
   for await (const { cells, line } of sheet.rows()) {
     const row = readRow(cells, { file: name, line })
     rows.push(row)
-    if (row?.digests !== undefined && isEvidence(row)) byPerson.set(createPersonKey(row.digests), row)
+    if (row?.digests === undefined || !isEvidence(row)) continue
+    const key = createPersonKey(row.digests)
+    const rowsOfPerson = byPerson.get(key) ?? new Map<string, ResultsRow>()
+    byPerson.set(key, rowsOfPerson.set(`${row.packageId} ${row.baseUrl} ${row.account}`, row))
   }
   return { name, rows, byPerson }
 }
@@ -203,10 +207,14 @@ export class ExternalResults {
 
   #resultsFor(recipient: Recipient, ordinal: number, ownRow: ResultsRow | undefined): ResultsRow[] {
     const key = this.#resultsFiles.length === 0 ? '' : createPersonKey(personDigests(recipient))
-    // Rows may have been inserted or sorted since, so the person has precedence over the position.
-    const matched = this.#resultsFiles.map(({ byPerson }) => byPerson.get(key))
-    for (const each of matched) if (each !== undefined) this.#matchedByPerson.add(each)
-    const results = [ownRow, ...this.#resultsFiles.map(({ rows }, index) => matched[index] ?? rows[ordinal])]
+    const results = [ownRow]
+    for (const { rows, byPerson } of this.#resultsFiles) {
+      // Rows may have been inserted or sorted since, so the person has precedence over the position. All results of the
+      // person count, because each of them may be for another package.
+      const matched = [...(byPerson.get(key)?.values() ?? [])]
+      for (const each of matched) this.#matchedByPerson.add(each)
+      results.push(...(matched.length > 0 ? matched : [rows[ordinal]]))
+    }
     return results.filter((each) => each !== undefined && isEvidence(each)) as ResultsRow[]
   }
 
