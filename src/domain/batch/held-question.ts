@@ -3,7 +3,7 @@ import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
 import { hintsAfterLostAttempts, hintToReconcileFirst } from './verdict.ts'
 import { localTime } from '../wording/time.ts'
-import { formatCount, personName, personWithEmail } from '../wording/text.ts'
+import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 
 /**
@@ -161,13 +161,12 @@ const maxNamedHeld = 5
 export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteError | undefined {
   const rows = heldRows.filter(({ held }) => perhapsOrderedReasons.has(held.heldFor))
   if (rows.length === 0) return undefined
-  const names = rows.slice(0, maxNamedHeld).map(({ held }) => formatRow(held))
-  const more = rows.length > names.length ? ` and ${rows.length - names.length} more` : ''
+  const names = rows.map(({ held }) => formatRow(held))
   const reason = rows.some(({ held }) => held.heldFor === 'store_forgot')
     ? 'this store had lost attempts'
     : 'an order of a similar person has an unknown outcome'
   return new IncompleteError(
-    `${formatCount(rows.length, 'row stays', 'rows stay')} held, because ${rows.length === 1 ? 'its person' : 'their people'} may have been ordered (${reason}): ${names.join(', ')}${more}`,
+    `${formatCount(rows.length, 'row stays', 'rows stay')} held, because ${rows.length === 1 ? 'its person' : 'their people'} may have been ordered (${reason}): ${joinFirst(names, maxNamedHeld)}`,
     { hint: hintForHeldRows(rows, false) },
   )
 }

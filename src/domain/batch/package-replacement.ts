@@ -6,7 +6,7 @@ import { readJson } from '../form/json-text.ts'
 import type { Problem } from '../form/problem.ts'
 import { validateBody } from '../form/validate.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { formatCount } from '../wording/text.ts'
+import { formatCount, joinFirst } from '../wording/text.ts'
 import type { Batch } from './batch.ts'
 import { fileCommand } from './file-command.ts'
 
@@ -178,9 +178,8 @@ const problemText = ({ column, path, problem, flagProblem = problem }: Problem):
 /** Returns the lines of rows in their file, or the numbers of the rows if the lines are not known. */
 function rowsText(rowNumbers: readonly number[], lines: ReadonlyMap<number, number>): string {
   const areLinesKnown = rowNumbers.every((row) => lines.has(row))
-  const rows = areLinesKnown ? rowNumbers.map((row) => lines.get(row)) : rowNumbers
+  const rows = rowNumbers.map((row) => String(areLinesKnown ? lines.get(row) : row))
   const noun = areLinesKnown ? 'line' : 'row'
   if (rows.length === 1) return `${noun} ${rows[0]}`
-  const restText = rows.length > maxNamedRows ? ` and ${rows.length - maxNamedRows} more` : ''
-  return `${noun}s ${rows.slice(0, maxNamedRows).join(', ')}${restText}`
+  return `${noun}s ${joinFirst(rows, maxNamedRows)}`
 }

@@ -1,6 +1,6 @@
 import { isUnfinished } from '../../contract/statuses.ts'
 import { isoTime } from '../wording/time.ts'
-import { personName } from '../wording/text.ts'
+import { joinFirst, personName } from '../wording/text.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { Batch } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -130,10 +130,9 @@ export const isReportAwaited = (
 /** Returns the note about completed requests without a report, which `status` does not count as new reports any more. */
 export function noReportText(requests: readonly Pick<RequestResource, 'recipient' | 'request_id'>[]): string {
   const named = requests.slice(0, maxNamed)
-  const names = named.map(({ recipient }) => personName(recipient)).join(', ')
-  const more = requests.length > maxNamed ? ` and ${requests.length - maxNamed} more` : ''
+  const names = named.map(({ recipient }) => personName(recipient))
   const ids = named.map(({ request_id: id }) => id.slice(0, 8)).join(' ')
-  return `No report yet for ${names}${more}. "refcheck report sync" looks for it each time.\nSee the checks with: refcheck request get ${ids}`
+  return `No report yet for ${joinFirst(names, maxNamed, requests.length)}. "refcheck report sync" looks for it each time.\nSee the checks with: refcheck request get ${ids}`
 }
 
 const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs

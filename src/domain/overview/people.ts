@@ -63,8 +63,8 @@ export function personRow(
 }
 
 /**
- * Returns the key of the accepted order of another batch that a row repeats, or of the later order by which the person of a
- * rejected or cancelled row is ordered; undefined if the row repeats none, or only another row of its file.
+ * Returns the key of the accepted order of another batch that a row repeats, or of the later order by which the person
+ * of a rejected or cancelled row is ordered; undefined if the row repeats none, or only another row of its file.
  */
 export function repeatedOrderKey(
   row: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches' | 'batchId'>,

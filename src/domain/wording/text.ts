@@ -7,6 +7,16 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count} ${count === 1 ? one : many}`
 }
 
+/**
+ * Returns the first `max` of some names, and how many more there are: `Ana, Bo and 3 more`. `total`: their number, if
+ * `names` has only the first of them.
+ */
+export function joinFirst(names: readonly string[], max: number, total = names.length): string {
+  const first = names.slice(0, max)
+  const more = total > first.length ? ` and ${total - first.length} more` : ''
+  return `${first.join(', ')}${more}`
+}
+
 /** Returns a number of bytes with its unit, such as `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`

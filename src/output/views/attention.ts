@@ -7,7 +7,7 @@ import {
 } from '../../domain/overview/attention.ts'
 import type { BatchResult, FailedPerson, FailedStatus } from '../../domain/batch/verdict.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
-import { cutName, cutText, personName } from '../../domain/wording/text.ts'
+import { cutName, cutText, joinFirst, personName } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 
@@ -66,8 +66,7 @@ function groupSummary({ batch, items, kind }: AttentionGroup): string {
 
 /** Returns the names of the first `maxShown` people and the number of the other people. */
 export function namesOf(items: readonly Attention[], maxShown: number): string {
-  const otherCount = items.length - maxShown
-  return `${items.slice(0, maxShown).map(nameOf).join(', ')}${otherCount > 0 ? ` and ${otherCount} more` : ''}`
+  return joinFirst(items.slice(0, maxShown).map(nameOf), maxShown, items.length)
 }
 
 /** Returns the name of a person, or the e-mail; if both are unknown, the start of an id, or the row of an invalid line. */
@@ -137,8 +136,7 @@ export function failedText(
       .filter((person) => person.status === status)
       .slice(0, maxFailedNamed)
       .map(({ rowText }) => sanitize(rowText))
-    const more = count > names.length ? ` and ${count - names.length} more` : ''
-    const who = names.length === 0 ? String(count) : `${names.join(', ')}${more}`
+    const who = names.length === 0 ? String(count) : joinFirst(names, maxFailedNamed, count)
     return count === 1 ? `; the request of ${who} ${one}` : `; the requests of ${who} ${several}`
   }
   return (

@@ -25,7 +25,7 @@ import { externalResultPosition } from '../../domain/submission/external-results
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import { formatCount, cutName, personName, shownName } from '../../domain/wording/text.ts'
+import { formatCount, cutName, joinFirst, personName, shownName } from '../../domain/wording/text.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { formatDuration, styled, type Terminal } from '../terminal.ts'
@@ -425,11 +425,8 @@ function heldLines(held: Plan['held']): string[] {
         : `${heldReasonTexts[conflict.reason]}${relatedPackageText(conflict)}`,
   )
   const lines = [...groups].slice(0, maxListed).map(([heading, rows]) => {
-    const people = rows
-      .slice(0, maxNamed)
-      .map(({ row, line, person }) => `${personName(person)} (${positionText(row, line)})`)
-    const rest = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
-    return `    ${sanitize(heading)}\n      ${sanitize(people.join(', '))}${rest}`
+    const people = rows.map(({ row, line, person }) => `${personName(person)} (${positionText(row, line)})`)
+    return `    ${sanitize(heading)}\n      ${sanitize(joinFirst(people, maxNamed))}`
   })
   return [
     `  ${formatCount(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,

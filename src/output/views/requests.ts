@@ -6,7 +6,7 @@ import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { listedTime, localTime } from '../../domain/wording/time.ts'
-import { formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
+import { formatBytes, joinFirst, personName, formatCount } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
 import { orderAgainCommand } from './attention.ts'
@@ -303,8 +303,7 @@ export function syncSummary(
   const newCount = stored.filter((each) => !each.skipped).length
   const openText = `${formatCount(unfinishedCount - notReadyCount, 'request')} not finished`
   const names = notReadyPeople.slice(0, maxNamedWithoutReport).map((each) => sanitize(personName(each)))
-  const moreText = notReadyCount > names.length ? ` and ${notReadyCount - names.length} more` : ''
-  const namesText = names.length === 0 ? '' : ` (${names.join(', ')}${moreText})`
+  const namesText = names.length === 0 ? '' : ` (${joinFirst(names, names.length, notReadyCount)})`
   const notReadyText =
     notReadyCount === 0 ? '' : `, ${notReadyCount} completed without its report yet${namesText}`
   const folderPath = shortestPath(folder, cwd) || folder

@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors/kinds.ts'
 import type { KnownAccount } from '../../domain/store/types.ts'
 import { conflictingStates } from '../../domain/submission/conflicts.ts'
+import { joinFirst } from '../../domain/wording/text.ts'
 import { all, get, insertRows, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 import { sqlList } from './submission-rows.ts'
@@ -54,12 +55,9 @@ export function* requireAccount(name: string, at: number): Work<void> {
 const maxNames = 20
 
 function unknownAccount(name: string, accountNames: readonly string[]): UsageError {
-  const moreText = accountNames.length > maxNames ? ` and ${accountNames.length - maxNames} more` : ''
   const knownText =
-    accountNames.length === 0
-      ? 'its orders have none'
-      : `it has ${accountNames.slice(0, maxNames).join(', ')}`
-  return new UsageError(`the store has no account "${name}"; ${knownText}${moreText}`, {
+    accountNames.length === 0 ? 'its orders have none' : `it has ${joinFirst(accountNames, maxNames)}`
+  return new UsageError(`the store has no account "${name}"; ${knownText}`, {
     hint: `Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add ${name}`,
   })
 }

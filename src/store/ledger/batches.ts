@@ -291,8 +291,8 @@ type SelectedLaterOrder = Required<
 
 /**
  * Finds the latest accepted order for the same checks that was made for the person of a row after the row's batch was
- * added. A rejected or cancelled row that has one is shown as ordered. Returns the orders by the number of the row. `page`: only
- * of these rows.
+ * added. A rejected or cancelled row that has one is shown as ordered. Returns the orders by the number of the row.
+ * `page`: only those of these rows.
  */
 export function* findLaterOrders(
   matching: Matching,
@@ -520,12 +520,11 @@ export class Batches extends StorePart {
     const requeueRows = function* (): Work<number> {
       const rejected = yield* all<{ row: number }>(selectRejected, { batchId })
       const matching = new Matching(key)
-      const laterOrders =
-        rows === undefined ? yield* findLaterOrders(matching, batchId) : new Map<number, LaterOrder>()
+      const laterOrders = rows === undefined ? yield* findLaterOrders(matching, batchId) : undefined
       let queuedCount = 0
       for (const { row } of rejected) {
         if (rows !== undefined && !rows.includes(row)) continue
-        if (laterOrders.has(row)) {
+        if (laterOrders?.has(row) === true) {
           const lockedRow = yield* matching.lockRow({ batchId, row })
           // The person was ordered under the package that probably replaced the row's, which is no conflict.
           if (lockedRow === undefined || (yield* matching.findConflict(lockedRow)) === undefined) continue

@@ -17,7 +17,7 @@ import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
-import { personName } from '../../domain/wording/text.ts'
+import { joinFirst, personName } from '../../domain/wording/text.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
@@ -187,9 +187,8 @@ async function nameFirstPeople(
   rows: readonly BatchRow[],
 ): Promise<string> {
   const lines = await readLinesOfRows(files, batch)
-  const named = rows.slice(0, maxNamedWaiting)
-  const moreText = rows.length > named.length ? ` and ${rows.length - named.length} more` : ''
-  return `${named.map((row) => formatRow({ ...row, line: lines.get(row.row) })).join(', ')}${moreText}`
+  const named = rows.slice(0, maxNamedWaiting).map((row) => formatRow({ ...row, line: lines.get(row.row) }))
+  return joinFirst(named, maxNamedWaiting, rows.length)
 }
 
 /** Finds the rows that are held because the store had lost attempts: each of them may have been ordered. */

@@ -27,6 +27,7 @@ import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
+import { joinFirst } from '../../domain/wording/text.ts'
 
 /** The services that running a batch uses. */
 interface RunServices extends OrderServices, Pick<Services, 'heldRows'> {
@@ -356,8 +357,7 @@ async function describeLeftOut(
   }
   const describe = async (cancelled: readonly BatchRow[]): Promise<string | undefined> => {
     const named = await Promise.all(cancelled.slice(0, maxNamed).map((row) => describeRow(row, batch)))
-    const more = cancelled.length > maxNamed ? ` and ${cancelled.length - maxNamed} more` : ''
-    return cancelled.length === 0 ? undefined : `${named.join(', ')}${more}`
+    return cancelled.length === 0 ? undefined : joinFirst(named, maxNamed, cancelled.length)
   }
   return { leftOut: await describe(rows.leftOut), samePerson: await describe(rows.samePerson) }
 }
