@@ -46,23 +46,23 @@ describe('the confirmation of all columns on one screen', () => {
     write('new hires.csv', `${header}${anna}`)
     expect(await type("batch validate 'new hires.csv' --package 102", { answers: confirmColumns }))
       .toMatchInlineSnapshot(`
-      $ refcheck batch validate 'new hires.csv' --package 102
-      ? new hires.csv is read so:
-      ?   First Name  → first name  Anna
-      ?   Last Name   → last name   Müller
-      ?   E-mail      → email       anna.mueller@example.com
-      ?   Mobile      → phone       +49 151 2345 6789
-      ?   Department, Start date  → left out
-      ? Are these right? yes
-      2> Saved: files with these columns are read so without a question
-      new hires.csv: 1 row, 1 valid
+        $ refcheck batch validate 'new hires.csv' --package 102
+        ? new hires.csv is read so:
+        ?   First Name              → first name  Anna
+        ?   Last Name               → last name   Müller
+        ?   E-mail                  → email       anna.mueller@example.com
+        ?   Mobile                  → phone       +49 151 2345 6789
+        ?   Department, Start date  → left out
+        ? Are these right? yes
+        2> Saved: files with these columns are read so without a question
+        new hires.csv: 1 row, 1 valid
 
-      Changed before sending:
-        1 × phone: spaces, (), - and . are removed
-          line 2, Mobile: "+49 151 2345 6789" is sent as "+4915123456789"
-      2> Order them with: refcheck batch run 'new hires.csv' --package 102
-      exit 0
-    `)
+        Changed before sending:
+          1 × phone: spaces, (), - and . are removed
+            line 2, Mobile: "+49 151 2345 6789" is sent as "+4915123456789"
+        2> Order them with: refcheck batch run 'new hires.csv' --package 102
+        exit 0
+      `)
     write('december.csv', `${header}Ben,Low,ben@example.com,+61400000002,IT,\n`)
     // The mapping is used without a terminal, too.
     expect(await type('batch validate december.csv --package 102')).toMatchInlineSnapshot(`

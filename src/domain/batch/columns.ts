@@ -526,17 +526,22 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
     field: cutText(fieldText(field), maxFieldLength),
     example,
   }))
-  const headerWidth = Math.max(0, ...cells.map(({ header }) => header.length))
-  const fieldWidth = Math.max(0, ...cells.map(({ field }) => field.length))
-  const exampleWidth = lineWidth - headerWidth - fieldWidth - 9
   const headerList = (columnsToList: readonly ProposedColumn[]): string =>
     columnsToList.map(({ header }) => header).join(', ')
+  const leftOutHeaders = headerList(leftOut)
+  const alignedHeaders = [
+    ...cells.map(({ header }) => header),
+    ...(leftOutHeaders.length <= maxHeaderLength ? [leftOutHeaders] : []),
+  ]
+  const headerWidth = Math.max(...alignedHeaders.map(({ length }) => length), 0)
+  const fieldWidth = Math.max(0, ...cells.map(({ field }) => field.length))
+  const exampleWidth = lineWidth - headerWidth - fieldWidth - 9
   return [
     ...cells.map(({ header, field, example }) =>
       `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, exampleWidth)}`.trimEnd(),
     ),
     ...(namedColumns.length === 0 ? [] : [`  By their own names: ${headerList(namedColumns)}`]),
-    ...(leftOut.length === 0 ? [] : [`  ${headerList(leftOut).padEnd(headerWidth)}  → left out`]),
+    ...(leftOut.length === 0 ? [] : [`  ${leftOutHeaders.padEnd(headerWidth)}  → left out`]),
   ]
 }
 

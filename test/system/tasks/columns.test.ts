@@ -10,10 +10,10 @@ test('order for a file with other column names', async () => {
   expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run new-hires.csv --package 102
     2> new-hires.csv is read so:
-    2>   First Name  → first name  Anna
-    2>   Last Name   → last name   Müller
-    2>   E-mail      → email       anna@example.com
-    2>   Mobile      → phone       +4915123456789
+    2>   First Name              → first name  Anna
+    2>   Last Name               → last name   Müller
+    2>   E-mail                  → email       anna@example.com
+    2>   Mobile                  → phone       +4915123456789
     2>   Department, Start date  → left out
     2> ? Are these right? (Y/n)
   `)
