@@ -37,7 +37,8 @@ export const formatIssues = {
     }
     if (issue.code === 'invalid_value') {
       if (issue.values.length === 1) return `must be ${JSON.stringify(issue.values[0])}`
-      return `must be one of: ${issue.values.join(', ')}`
+      const values = `must be one of: ${issue.values.join(', ')}`
+      return issue.input === undefined ? `is missing; it ${values}` : values
     }
     if (issue.code === 'invalid_union') {
       return Array.isArray(issue.options) ? `must be one of: ${issue.options.join(', ')}` : 'is not valid'

@@ -32,7 +32,7 @@ test.each([
   [{ names: [1] }, 'must be a text, not a number'],
   [{ names: [], count: 1.5 }, 'must be a whole number, not a number'],
   [{ names: [], fault: { kind: 'x' } }, 'must be one of: cut, hang'],
-  [{ names: [], fault: { kind: 'cut' } }, 'must be one of: before, after'],
+  [{ names: [], fault: { kind: 'cut' } }, 'is missing; it must be one of: before, after'],
   [{ names: [], fault: { kind: 'hang', a: 1, b: 2 } }, 'has the unknown keys "a", "b"'],
   [{ names: [], version: 2 }, 'must be 1'],
   [{ names: [], on: 'x' }, 'is not a call'],
