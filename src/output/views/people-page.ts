@@ -10,6 +10,7 @@ import {
 } from '../../domain/overview/attention.ts'
 import {
   countOrders,
+  countPeople,
   leftOutStatus,
   removeDuplicates,
   rowKey,
@@ -127,15 +128,19 @@ function tiles(page: PeoplePage): Piece {
   </dl>`
 }
 
-/** Returns how many of the entries that need a person are people, if others are files. */
+/** Returns how many people and files the entries that need a person are about, unless each is about another person. */
 function needsText(attention: readonly Attention[]): Piece | '' {
-  const fileCount = attention.filter(({ kind }) => kind === 'halted' || kind === 'stopped').length
-  if (fileCount === 0) return ''
-  const parts = [
-    ...(fileCount === attention.length
+  const rows = attention.flatMap(({ row, batch_id: batchId, email, first_name: first, last_name: last }) =>
+    row === null
       ? []
-      : [formatCount(attention.length - fileCount, 'person', 'people')]),
-    formatCount(fileCount, 'file'),
+      : [{ row, batch_id: batchId, email: email ?? '', name: `${first ?? ''} ${last ?? ''}`.trim() }],
+  )
+  const fileCount = attention.length - rows.length
+  const personCount = countPeople(rows)
+  if (personCount === attention.length) return ''
+  const parts = [
+    ...(personCount === 0 ? [] : [formatCount(personCount, 'person', 'people')]),
+    ...(fileCount === 0 ? [] : [formatCount(fileCount, 'file')]),
   ]
   return html` <small>${parts.join(', ')}</small>`
 }
