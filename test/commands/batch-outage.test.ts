@@ -43,7 +43,7 @@ test('an outage makes one row unknown: nothing more is sent until the service an
     2> answer 503; try 3 of 4 in 1.0 s
     2> answer 503; try 4 of 4 in 2.0 s
     2> the service failed (503): internal server error; paused; checking again in 5 s
-    2> The service answers; continuing.
+    2> A test call to the service succeeded; continuing.
     2 of 3 people in people.csv are ordered; 1 unknown
 
     batch  BATCH_1
@@ -101,9 +101,9 @@ test('three unknown outcomes in a row halt the batch, even if the service answer
     2> Sending takes under a minute
     2>
     2> Ana Row1 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers; continuing.
+    2> A test call to the service succeeded; continuing.
     2> Ana Row2 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers; continuing.
+    2> A test call to the service succeeded; continuing.
     2> Ana Row3 unknown: 127.0.0.1:PORT: the connection was cut
     0 of 6 people in people.csv are ordered; 3 pending, 3 unknown
 

@@ -21,7 +21,7 @@ test('a row whose answer is lost is unknown, the other rows are sent, and anothe
     2> Sending takes under a minute
     2>
     2> Ana Row2 unknown: the service failed (500): internal server error
-    2> The service answers; continuing.
+    2> A test call to the service succeeded; continuing.
     2 of 3 people in people.csv are ordered; 1 unknown
 
     batch  BATCH_1

@@ -295,3 +295,12 @@ test('a run of the file with nothing to do does not make a results file again th
   `)
   expect(existsSync(join(folder, 'people.results.csv'))).toBe(false)
 })
+
+test('a file that is run again after a purge of all its people is not compared with a file name', async () => {
+  const { type, folder } = await session()
+  writePeopleFile(folder, [zelda])
+  await type(run)
+  await type(purge)
+  const again = await type(run)
+  expect(again.stderr).toMatch(/^people\.csv is batch [-0-9a-f]{36}: /m)
+})

@@ -183,6 +183,9 @@ export function createEmptyCounts(): BatchCounts {
   return { total: 0, ...counts } as BatchCounts
 }
 
+/** The name of a batch whose file name was removed, because it may name a person. */
+export const unnamedFile = 'a file'
+
 /** Returns the person and line of a row, such as `Ana Silva (line 3)`; the number of the row if neither is known. */
 export function formatRow({
   row,

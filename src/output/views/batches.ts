@@ -1,4 +1,4 @@
-import { formatRow, type BatchCounts } from '../../domain/batch/batch.ts'
+import { formatRow, type BatchCounts, unnamedFile } from '../../domain/batch/batch.ts'
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearMatchText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
@@ -319,7 +319,7 @@ export function runEventText(event: RunEvent): string | undefined {
     case 'outage':
       return `${sanitize(event.reason)}; paused; checking again in ${event.seconds} s`
     case 'well':
-      return 'The service answers; continuing.'
+      return 'A test call to the service succeeded; continuing.'
     case 'paced':
       return event.seconds < 90
         ? undefined
@@ -355,7 +355,8 @@ export function continuedBatchText(
   { name, summary: { batch_id: id, counts } }: BatchStatus,
   file: string,
 ): string {
-  const who = file === name ? `${name} is batch ${id}` : `${file} is the same file as ${name}, batch ${id}`
+  const isSameName = file === name || name === unnamedFile
+  const who = isSameName ? `${file} is batch ${id}` : `${file} is the same file as ${name}, batch ${id}`
   // A later line of the output states how many people are ordered, including by other batches.
   if (counts.pending === 0)
     return `${who}: ${counts.held === 0 ? 'nothing left to send' : formatCount(counts.held, 'row is held', 'rows are held')}.`

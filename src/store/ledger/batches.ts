@@ -11,6 +11,7 @@ import {
   type RowFilter,
   type RowList,
   createEmptyCounts,
+  unnamedFile,
 } from '../../domain/batch/batch.ts'
 import { type ComparedRow, FileComparer, addToPreview, emptyPreview } from '../../domain/batch/compare.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
@@ -52,7 +53,7 @@ const fromRowsInState = (state: SubmissionState): string =>
 const nameOf = (
   batch: string,
 ): string => `coalesce(${batch}.name, CASE WHEN ${batch}.kind <> 'file' THEN 'request create'
-    WHEN ${batch}.sha256 IS NULL THEN 'recovered orders' ELSE 'a file' END)`
+    WHEN ${batch}.sha256 IS NULL THEN 'recovered orders' ELSE '${unnamedFile}' END)`
 
 /**
  * A batch with the counts of its rows, in the order of `submissionStates`. A batch of a single order has the package
