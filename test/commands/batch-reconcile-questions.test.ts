@@ -27,13 +27,13 @@ test('on a terminal there is a question for each unknown row, with the time from
     2>
     2> Ana Row1 (line 2) of people.csv may have been ordered (1 of 2)
     2> No event names this person. That proves nothing: ask the provider.
-    2> Ordering again is possible from 12:15:00: until then an event may still arrive.
+    2> Ordering again is possible from 2026-11-20 12:15 +00:00, if no event arrives.
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: I do not know yet
     2>
     2> Ana Row2 (line 3) of people.csv may have been ordered (2 of 2)
     2> No event names this person. That proves nothing: ask the provider.
-    2> Ordering again is possible from 12:15:00: until then an event may still arrive.
+    2> Ordering again is possible from 2026-11-20 12:15 +00:00, if no event arrives.
     2>
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
     2>
@@ -93,7 +93,7 @@ test('on a terminal the id of the provider’s request is recorded, and the ques
     2>
     2> Ana Row2 (line 3) of people.csv may have been ordered (1 of 1)
     2> No event names this person. That proves nothing: ask the provider.
-    2> Ordering again is possible from 12:15:00: until then an event may still arrive.
+    2> Ordering again is possible from 2026-11-20 12:15 +00:00, if no event arrives.
     2>
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They have it
     ? Id of their request: ID_1

@@ -93,6 +93,13 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
+test('Ctrl-C at the first question says that no row was decided', async () => {
+  const { type, write } = await session()
+  write('people.csv', people)
+  const answers = [{ ask: samePersonQuestion, leave: true as const }]
+  expect((await type(`${run} --yes`, { answers })).stderr).toMatch(/^Stopped; no row was decided$/m)
+})
+
 test('Ctrl-C at a question orders nothing more, and earlier answers are recorded', async () => {
   const { type, write, listOrderedEmails } = await session()
   write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)

@@ -11,7 +11,7 @@ import {
 import type { ConflictCounts } from './verdict.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
-import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
+import { type OrderInError, IncompleteError, InterruptedError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/time.ts'
 import { personWithEmail } from '../wording/text.ts'
 
@@ -31,6 +31,16 @@ export function heldElsewhereError(batch: Batch | undefined): IncompleteError {
   return new IncompleteError(`batch ${batch?.id ?? ''} is being run by ${holderText}`, {
     hint: `Watch it with: refcheck batch status ${batch?.id ?? ''} --watch`,
   })
+}
+
+/**
+ * Returns the error if the user leaves the questions about the rows of a batch. `decidedCount`: the number of rows that
+ * were decided before.
+ */
+export function stoppedQuestionsError(decidedCount: number, nextCommand: string): InterruptedError {
+  const message =
+    decidedCount === 0 ? 'stopped; no row was decided' : 'stopped; the answers given before are recorded'
+  return new InterruptedError(message, { hint: `Continue with: ${nextCommand}` })
 }
 
 /** The number of people whom the text names. */

@@ -3,7 +3,7 @@ import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } fr
 import type { SecondOrder } from '../submission/unmatched.ts'
 import type { RowId, Submission } from '../submission/submission.ts'
 import { formatCount, personName, personWithEmail } from '../wording/text.ts'
-import { localClock, localTime } from '../wording/time.ts'
+import { localTime } from '../wording/time.ts'
 import { personKey, isSamePerson } from '../submission/identity.ts'
 import { formatRow, type BatchRow } from './batch.ts'
 
@@ -80,8 +80,10 @@ export function unreconciledError(
 /** A way in which a request differs from the order that was sent for a row. */
 type Difference = 'package' | 'person' | 'requester' | 'time'
 
+const minuteMs = 60_000
+
 /** The difference of the clocks that is allowed if it was not measured. */
-const clockSkewMs = 60_000
+const clockSkewMs = minuteMs
 
 /** Maximal duration of an attempt, if the process died before it recorded the end. */
 const maxExchangeMs = 10 * 60_000
@@ -249,6 +251,10 @@ export function requireUnsettled(row: BatchRow): void {
 export const sendableInMs = ({ attemptedAt, changedAt }: BatchRow, now: number): number =>
   (attemptedAt ?? changedAt) + resendDelayMs - now
 
+/** Returns the minute from which a row can be sent again. It is rounded up, because an earlier order is refused. */
+export const sendableText = (sendableAt: number): string =>
+  localTime(Math.ceil(sendableAt / minuteMs) * minuteMs)
+
 /**
  * Describes the requests that may be the order of an unknown row, before the user decides. `sendableAt` is set if it is
  * in the future.
@@ -263,7 +269,7 @@ export function unknownDetails(nearMatches: readonly NearMatch[], sendableAt: nu
         ]),
     ...(sendableAt === undefined
       ? []
-      : [`Ordering again is possible from ${localClock(sendableAt)}: until then an event may still arrive.`]),
+      : [`Ordering again is possible from ${sendableText(sendableAt)}, if no event arrives.`]),
   ]
 }
 
@@ -285,7 +291,7 @@ export function requireSendable(row: BatchRow, now: number): void {
     throw new UsageError(
       `the order of ${formatRow(row)} was sent less than 15 minutes ago: its event may still arrive`,
       {
-        hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
+        hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / minuteMs)} min.`,
       },
     )
   }

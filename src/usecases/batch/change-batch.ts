@@ -1,5 +1,5 @@
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError, stoppedQuestionsError } from '../../domain/batch/batch-status.ts'
 import {
   foreignRequestReason,
   heldReasonTexts,
@@ -147,9 +147,8 @@ export async function decideHeldRows(
       if (!(error instanceof InterruptedError)) throw error
       // A resumed batch asks about its held rows too, after it has sent the others.
       const hasRowsToSend = verb === 'order' && batch.counts.pending + counts.released > 0
-      throw new InterruptedError('stopped; the answers given before are recorded', {
-        hint: `Continue with: refcheck batch ${hasRowsToSend ? 'resume' : 'release'} ${batch.id}`,
-      })
+      const nextCommand = `refcheck batch ${hasRowsToSend ? 'resume' : 'release'} ${batch.id}`
+      throw stoppedQuestionsError(counts.released + counts.cancelled, nextCommand)
     }
   }
   return counts

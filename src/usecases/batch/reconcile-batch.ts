@@ -2,6 +2,7 @@ import {
   type NearMatch,
   describeOutcome,
   sendableInMs,
+  sendableText,
   answersHint,
   unknownDetails,
   type ProvidersAnswer,
@@ -9,7 +10,7 @@ import {
   type Reconciliation,
 } from '../../domain/batch/reconciliation.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError, stoppedQuestionsError } from '../../domain/batch/batch-status.ts'
 import {
   RefcheckError,
   DuplicateError,
@@ -36,7 +37,7 @@ import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { capitalize, personWithEmail } from '../../domain/wording/text.ts'
-import { localClock, localTime } from '../../domain/wording/time.ts'
+import { localTime } from '../../domain/wording/time.ts'
 
 /**
  * Reconciles unknown rows by requests of the service. `ids`: the requests to read; if undefined, the requests
@@ -121,9 +122,7 @@ export async function decideUnknownRows(
         decided.add(submission)
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
-      throw new InterruptedError('stopped; the answers given before are recorded', {
-        hint: `Continue with: refcheck batch reconcile ${submission.batchId}`,
-      })
+      throw stoppedQuestionsError(decided.size, `refcheck batch reconcile ${submission.batchId}`)
     }
   }
   return {
@@ -294,7 +293,7 @@ async function askAnswer(
             ? 'Nothing is sent; the person can then be ordered.'
             : sendableTime === undefined
               ? 'This is a new order, sent at once.'
-              : `This is a new order, possible from ${localClock(sendableTime)}.`,
+              : `This is a new order, possible from ${sendableText(sendableTime)}.`,
       },
       { value: 'leave', label: 'Nobody knows: never send it', detail: 'The same order stays refused.' },
     ],
