@@ -84,7 +84,11 @@ test('the page of people counts a person with two rejected rows once', async () 
   const { sandbox, write, type, read } = await session()
   const ana = 'Ana,Lee,ana@example.com,+61400000001'
   write('people.csv', `first_name,last_name,email,phone,package_id\n${ana},102\n${ana},103\n`)
-  sandbox.inject({ on: 'POST /v1/requests', times: 9, fault: { kind: 'status', status: 400, when: 'before' } })
+  sandbox.inject({
+    on: 'POST /v1/requests',
+    times: 9,
+    fault: { kind: 'status', status: 400, when: 'before' },
+  })
   await type('batch run people.csv --yes --quiet')
   await type('status --html people.html')
   expect(read('people.html').replaceAll(/\s+/g, ' ')).toContain('<dd>2 <small>1 person</small></dd>')
