@@ -262,45 +262,24 @@ interface Member {
   text: string
 }
 
+/** Matches a string, a bracket or a comma of valid JSON. */
+const memberToken = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
+
 /** Splits the text of a valid JSON object into its members, each as it is written. */
 function splitMembers(object: string): Member[] {
   const members: Member[] = []
   let depth = 0
-  let start = -1
-  let nameEnd = -1
-  const endMember = (at: number): void => {
-    if (start === -1) return
-    const name = JSON.parse(object.slice(start, nameEnd)) as string
-    members.push({ name, text: object.slice(start, at).trimEnd() })
-    start = -1
-    nameEnd = -1
-  }
-  for (let at = 0; at < object.length; at += 1) {
-    const character = object.charAt(at)
-    if (character === '"') {
-      const close = stringEnd(object, at)
-      if (depth === 1 && start === -1) [start, nameEnd] = [at, close]
-      at = close - 1
-    } else if (character === '{' || character === '[') {
-      depth += 1
-    } else if (character === '}' || character === ']') {
-      depth -= 1
-      if (depth === 0) endMember(at)
-    } else if (character === ',' && depth === 1) {
-      endMember(at)
+  let current: { name: string; start: number } | undefined
+  for (const { 0: token, index } of object.matchAll(memberToken)) {
+    if (depth === 1 && token.startsWith('"')) current ??= { name: JSON.parse(token) as string, start: index }
+    if (current !== undefined && depth === 1 && (token === ',' || token === '}')) {
+      members.push({ name: current.name, text: object.slice(current.start, index).trimEnd() })
+      current = undefined
     }
+    if (token === '{' || token === '[') depth += 1
+    if (token === '}' || token === ']') depth -= 1
   }
   return members
-}
-
-/** Returns the index after the closing quote of the string whose opening quote is at `from`. */
-function stringEnd(text: string, from: number): number {
-  for (let at = from + 1; at < text.length; at += 1) {
-    const character = text.charAt(at)
-    if (character === '\\') at += 1
-    else if (character === '"') return at + 1
-  }
-  return text.length
 }
 
 /** A row of a JSON file with the values of the added columns. */

@@ -206,26 +206,19 @@ function unreadableError(message: string): InvalidInputError {
   return new InvalidInputError(message, { hint: 'Save it as JSON in UTF-8.' })
 }
 
+const replacementCharacter = '\uFFFD'
+const replacementLength = Buffer.byteLength(replacementCharacter)
+
 /** Returns the offset of the first byte sequence that is not UTF-8 (RFC 3629); undefined if all bytes are valid. */
 export function findInvalidByte(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes)) return undefined
-  // A binary search finds the longest prefix that a valid text may begin with. The invalid sequence may begin up to
-  // three bytes before its end.
-  let [validLength, invalidLength] = [0, bytes.length + 1]
-  while (invalidLength - validLength > 1) {
-    const middle = (validLength + invalidLength) >> 1
-    if (isValidPrefix(bytes.subarray(0, middle))) validLength = middle
-    else invalidLength = middle
+  // The decoder writes a replacement character for each invalid sequence. The bytes may contain the same character.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  let offset = 0
+  for (const validText of text.split(replacementCharacter)) {
+    offset += Buffer.byteLength(validText)
+    if (!isUtf8(bytes.subarray(offset, offset + replacementLength))) break
+    offset += replacementLength
   }
-  while (!isUtf8(bytes.subarray(0, validLength))) validLength -= 1
-  return validLength
-}
-
-function isValidPrefix(prefix: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(prefix, { stream: true })
-    return true
-  } catch {
-    return false
-  }
+  return offset
 }

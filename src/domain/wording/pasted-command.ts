@@ -5,50 +5,33 @@ export function shellWord(word: string): string {
   return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** Matches a word of a command line with its quotes and backslashes. */
+const quotedWord = /(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+/gs
+/** Matches an escaped character or a quoted part of a word. */
+const quotedPart = /\\(.?)|'([^']*)'|"((?:\\.|[^"\\])*)"/gs
+
 /**
  * Splits a command line into words. Quotes and backslashes work as in a shell: 'a b', "with \" and \\", or a\ b.
  * Variables, patterns and pipes have no effect, because no shell runs the command. Throws a UsageError, which names
  * `source`, if a quote is not closed or there are no words.
  */
 export function splitCommandLine(text: string, source: string): string[] {
-  const words: string[] = []
-  let word: string | undefined
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index] ?? ''
-    if (/\s/.test(character)) {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else if (character === '\\') {
-      index += 1
-      word = (word ?? '') + (text[index] ?? '')
-    } else if (character === "'" || character === '"') {
-      const [content, end] = readQuoted(text, index, source)
-      word = (word ?? '') + content
-      index = end
-    } else {
-      word = (word ?? '') + character
-    }
+  if (/\S/.test(text.replaceAll(quotedWord, ''))) {
+    throw new UsageError(`${source}: a quote is not closed`, { hint: 'Close it, or put \\ before it.' })
   }
-  if (word !== undefined) words.push(word)
+  const words = (text.match(quotedWord) ?? []).map(withoutQuotes)
   if (words.length > 0) return words
   throw new UsageError(`${source}: the command is empty`, {
     hint: `Give a program and its arguments: ${source} 'program argument'`,
   })
 }
 
-/** Returns the content of the quoted part that begins at `start`, and the index of the closing quote. */
-function readQuoted(text: string, start: number, source: string): [content: string, end: number] {
-  const quote = text[start]
-  let content = ''
-  for (let index = start + 1; index < text.length; index += 1) {
-    const character = text[index] ?? ''
-    if (character === quote) return [content, index]
-    const isEscape = quote === '"' && character === '\\' && /["\\]/.test(text[index + 1] ?? '')
-    if (isEscape) index += 1
-    content += isEscape ? (text[index] ?? '') : character
-  }
-  throw new UsageError(`${source}: a quote is not closed`, { hint: 'Close it, or put \\ before it.' })
-}
+const withoutQuotes = (word: string): string =>
+  word.replaceAll(
+    quotedPart,
+    (_part, escaped?: string, single?: string, double?: string) =>
+      escaped ?? single ?? double?.replaceAll(/\\(["\\])/g, '$1') ?? '',
+  )
 
 /** Matches the flag and the name of a file that a hint proposes to write. */
 const proposedFile = /(--(?:errors|output) )((?:again|invalid|results)\b)(\.\w+)/g
