@@ -66,6 +66,7 @@ export function orderPrompts(
 ): (name: string) => OrderFilePrompts {
   const { reporter } = app
   return (name) => ({
+    isConfirmed: yes,
     onKnown: (batch) => reporter.note(continuedBatchText(statusOf(batch), name)),
     async onPlan(plan) {
       const { planText, improbableValuesWarning } = await import('../output/views/batch-check.ts')

@@ -214,3 +214,34 @@ test('a file is not planned while the replaced packages cannot be read', async (
   expect(listOrderedEmails()).toEqual([])
   expect((await type('batch list --json')).json()).toEqual([])
 })
+
+test('a batch whose package cannot be ordered any more is not asked about, and status names the command that moves it', async () => {
+  const { type, folder, sandbox, listOrderedEmails } = await session()
+  writePeopleFile(folder, createEmails(3))
+  const run = 'batch run people.csv --package 102 --yes'
+  const started = await type(`${run} --json --max 1`)
+  const { batch_id } = started.json() as { batch_id: string }
+  const successor = sandbox.replacePackage(102, { newField: false })
+  expect(await type(`batch resume ${batch_id}`, { answers: [] })).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1
+    2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
+    2> Its likely successor is package 107 (same name, newer id). It has the same fields. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
+    exit 5
+  `)
+  expect((await type('batch run people.csv --package 102', { answers: [] })).stderr).toContain(
+    `Move what is left of the batch to it with: refcheck batch move ${batch_id} --package ${successor}`,
+  )
+  await type(run)
+  expect(await type('status')).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    1 order   read again: refcheck request list --refresh
+    Needs you
+      people.csv  halted  refcheck batch move BATCH_1 --package 107
+        package 102 ("Identity check only") is INACTIVE and can no longer be ordered; not sent: Ana Row2, Ana Row3
+    exit 0
+  `)
+  await type(`batch move ${batch_id} --package ${successor}`)
+  await type(`batch resume ${batch_id}`, { answers: [{ ask: /^Order 107 /, confirm: true }] })
+  expect(listOrderedEmails()).toEqual(createEmails(3))
+})

@@ -2,7 +2,8 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag, batchArgs } from '../../cli/flags/values.ts'
 import { runBatch, createStartServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
-import { findBatch, findBatchToRun, readPendingOrders } from '../../usecases/batch/read-batch.ts'
+import { findBatch, findBatchToRun } from '../../usecases/batch/read-batch.ts'
+import { readOrdersToConfirm } from '../../usecases/batch/packages.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
@@ -32,9 +33,9 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     await updateExternalResults(services, services.files, batchBefore)
     const batch = await findBatchToRun(batchServices, batchBefore.id)
     const { pending } = batch.counts
-    if (pending > 0) {
-      const question = orderQuestion(await readPendingOrders(batchServices, batch), await app.service('api'))
-      await this.confirm(question, flags.yes)
+    if (pending > 0 && !flags.yes) {
+      const orders = await readOrdersToConfirm(services, batch)
+      await this.confirm(orderQuestion(orders, await app.service('api')), false)
     }
     const options = { maxOrders: flags.max, isJson: flags.json }
     this.answer(...(await runBatch(app, this.signal, batch.id, options)))

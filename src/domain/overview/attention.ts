@@ -2,7 +2,7 @@ import { isUnfinished } from '../../contract/statuses.ts'
 import { isoTime } from '../wording/time.ts'
 import { joinFirst, personName } from '../wording/text.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import type { Batch } from '../batch/batch.ts'
+import type { Batch, Halt } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'
 
 /** Why an order needs a person, in order of precedence. */
@@ -142,10 +142,22 @@ export function batchAttention(batch: Batch): Attention | undefined {
   const { kind, counts, halt, holder, queuedAt, changedAt } = batch
   if (kind !== 'file' || counts.pending === 0 || holder !== undefined) return undefined
   if (halt === undefined && queuedAt !== undefined) return undefined
-  return createAttention(halt === undefined ? 'stopped' : 'halted', batch, {
+  const attention = createAttention(halt === undefined ? 'stopped' : 'halted', batch, {
     since: halt?.at ?? changedAt,
     reason: halt?.message ?? null,
   })
+  return halt?.code === 'not_found'
+    ? { ...attention, command: replacePackageCommand(batch.id, halt) }
+    : attention
+}
+
+/**
+ * Returns the next command for a batch whose package can no longer be ordered: the move to the successor, if the hint
+ * of the halt names it, or else the status, which shows that hint.
+ */
+function replacePackageCommand(batchId: string, { hint = '' }: Halt): string {
+  const [moveCommand] = /refcheck batch move \S+ --package \d+/.exec(hint) ?? []
+  return moveCommand ?? `refcheck batch status ${batchId}`
 }
 
 interface CommandSubject {

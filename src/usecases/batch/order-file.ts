@@ -20,7 +20,7 @@ import {
   openBatchFile,
   type ReadingServices,
 } from './read-file.ts'
-import { packageGoneError, readAndLinkPackages } from './packages.ts'
+import { packageGoneError, readAndLinkPackages, readOrdersToConfirm } from './packages.ts'
 import type { BatchEnd } from './start.ts'
 import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
 import type { FileSource } from '../services.ts'
@@ -32,7 +32,7 @@ import {
   reportLostFormatting,
   findResultsPath,
 } from './results-file.ts'
-import { findBatchToRun, readPendingOrders } from './read-batch.ts'
+import { findBatchToRun } from './read-batch.ts'
 import {
   updateExternalResults,
   openExternalResults,
@@ -72,6 +72,8 @@ export interface OrderFilePrompts {
   onKnown: (batch: Batch) => void
   /** Shows the plan of a new batch. */
   onPlan: (plan: Plan) => Promise<void>
+  /** Whether the user has confirmed the orders beforehand (--yes). */
+  isConfirmed: boolean
   /** Throws if the user does not confirm the orders. */
   confirm: (orders: OrderToConfirm) => Promise<void>
 }
@@ -261,7 +263,9 @@ async function continueBatch(
   }
   const finished = results === undefined ? await findFinishedEnd(ports, batch) : undefined
   if (finished !== undefined) return { kind: 'stored', batchId: batch.id, isPlanned: false, finished }
-  if (batch.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, batch))
+  // Without the question, the run itself checks the packages, and its output shows the halted batch.
+  if (batch.counts.pending > 0 && !prompts.isConfirmed)
+    await prompts.confirm(await readOrdersToConfirm(ports, batch))
   if (results !== undefined) {
     const path = await findResultsPath(ports, file, results, batch.resultsFile)
     if (path !== undefined) await ports.batches.recordResultsFile(batch.id, path)

@@ -1,4 +1,5 @@
 import type { Services } from '../services.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
 import type { Package } from '../../contract/package.ts'
 import {
   findSuccessors,
@@ -7,6 +8,8 @@ import {
   stepsWithoutMove,
 } from '../../domain/batch/package-replacement.ts'
 import { RefcheckError, NotFoundError, IncompleteError } from '../../errors/kinds.ts'
+import type { OrderToConfirm } from '../../domain/submission/confirmation.ts'
+import { readPendingOrders } from './read-batch.ts'
 import { type SchemaServices, loadSchema } from '../form/package.ts'
 import { readJson } from '../../domain/form/json-text.ts'
 import { problemText } from '../../domain/form/problem.ts'
@@ -66,6 +69,47 @@ export async function packageGoneError(
       ? ` Move what is left of the batch to it with: refcheck batch move ${batch.id} --package ${successor?.id ?? 'N'}`
       : `\n${stepsWithoutMove(batch, successor.id).join('\n')}`
   return new NotFoundError(message, { hint: `${text}${steps}` })
+}
+
+type PendingServices = SchemaServices & LinkServices & Pick<Services, 'batches'>
+
+/**
+ * Returns the error that prevents ordering the pending rows: the service has no such package any more, or the packages
+ * cannot be read. Undefined if the rows can be ordered. Throws an I/O error, and any error after an interruption.
+ */
+export async function findPackagesError(
+  ports: PendingServices,
+  batch: Batch,
+): Promise<RefcheckError | undefined> {
+  const packageIds = new Set<number>()
+  if (batch.packageId !== undefined) packageIds.add(batch.packageId)
+  else {
+    const pending = ports.batches.bodies(batch.id, { states: ['pending'] })
+    for await (const { packageId } of pending) packageIds.add(packageId)
+  }
+  try {
+    return await packageGoneError(ports, await readAndLinkPackages(ports), [...packageIds], batch)
+  } catch (error) {
+    if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
+    throw error
+  }
+}
+
+/**
+ * Returns the pending rows of a batch as the confirmation shows them. Throws if they cannot be ordered, so that the user
+ * is not asked in vain; the error also names the people who were ordered under another package meanwhile.
+ */
+export async function readOrdersToConfirm(
+  ports: PendingServices & Parameters<typeof readPendingOrders>[0],
+  batch: Batch,
+): Promise<OrderToConfirm> {
+  const error = await findPackagesError(ports, batch)
+  const orders = await readPendingOrders(ports, batch)
+  if (error === undefined) return orders
+  if (!(error instanceof NotFoundError) || orders.note === undefined) throw error
+  const { message, hint = '' } = error
+  const cancelHint = `${orders.note}. Take such rows out with: refcheck batch cancel ${batch.id} --row N`
+  throw new NotFoundError(message, { hint: `${cancelHint}\n${hint}` })
 }
 
 /** Returns what is known about a successor, and whether rows of the earlier package may be valid for it. */

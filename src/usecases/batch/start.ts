@@ -22,7 +22,7 @@ import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.t
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, isOrderedOtherwise, matchInError } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
-import { readAndLinkPackages, packageGoneError } from './packages.ts'
+import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
@@ -236,7 +236,7 @@ export async function reconcileAndSend(
       : undefined
     const mustCheckPackages =
       organisationError === undefined && options.shouldCheckPackages === true && batch.counts.pending > 0
-    const error = organisationError ?? (mustCheckPackages ? await checkPackages(ports, batch) : undefined)
+    const error = organisationError ?? (mustCheckPackages ? await findPackagesError(ports, batch) : undefined)
     if (error === undefined) {
       await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirstRow?.()
@@ -295,25 +295,6 @@ export async function reconcileAndSend(
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
     await lease?.release()
-  }
-}
-
-/**
- * Returns the error that prevents ordering the pending rows: the service has no such package any more, or the packages
- * cannot be read. Undefined if the rows can be ordered. Throws an I/O error, and any error after an interruption.
- */
-async function checkPackages(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
-  const packageIds = new Set<number>()
-  if (batch.packageId !== undefined) packageIds.add(batch.packageId)
-  else {
-    const pending = ports.batches.bodies(batch.id, { states: ['pending'] })
-    for await (const { packageId } of pending) packageIds.add(packageId)
-  }
-  try {
-    return await packageGoneError(ports, await readAndLinkPackages(ports), [...packageIds], batch)
-  } catch (error) {
-    if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
-    throw error
   }
 }
 
