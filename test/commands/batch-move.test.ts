@@ -24,7 +24,7 @@ test('if package 102 is replaced after 16 rows, only batch move lets the other r
     batch  BATCH_1
     people.csv, 107 Identity check only
 
-    16  accepted
+    16  accepted, under package 102
     44  pending
     60  rows
 
@@ -53,17 +53,27 @@ test('if package 102 is replaced after 16 rows, only batch move lets the other r
   `)
 })
 
-test('batch move marks a row as duplicate if its person was already ordered with the new package', async () => {
-  const here = await session()
-  writePeopleFile(here.folder, createEmails(3))
-  const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
-  const { batch_id } = started.json() as { batch_id: string }
-  const successor = here.sandbox.replacePackage(102, { newField: false })
-  const orderLine = `request create --package ${successor} --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes`
-  expect((await here.type(orderLine)).code).toBe(0)
-  const moved = await here.type(`batch move ${batch_id} --package ${successor} --json`)
-  expect([moved.code, moved.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1, pending: 1 } }])
-})
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'batch move marks a row as duplicate if its person was already ordered with the new package (%s)',
+  async (store) => {
+    const here = await session({ store })
+    writePeopleFile(here.folder, createEmails(3))
+    const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
+    const { batch_id } = started.json() as { batch_id: string }
+    const successor = here.sandbox.replacePackage(102, { newField: false })
+    const orderLine = `request create --package ${successor} --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes`
+    expect((await here.type(orderLine)).code).toBe(0)
+    const moved = await here.type(`batch move ${batch_id} --package ${successor} --json`)
+    expect([moved.code, moved.json()]).toMatchObject([
+      0,
+      { counts: { accepted: 1, duplicate: 1, pending: 1 } },
+    ])
+    await here.type(`batch resume ${batch_id} --yes`)
+    expect((await here.type(`batch status ${batch_id}`)).stdout).toContain(
+      '2  accepted, 1 of them under package 102\n',
+    )
+  },
+)
 
 test('cancelling a batch cancels its held and duplicate rows too', async () => {
   const here = await session()
@@ -140,7 +150,7 @@ test('batch move asks before it makes a package count as another one that it did
     batch  BATCH_1
     people.csv, 103 Two references
 
-    1  accepted
+    1  accepted, under package 102
     1  pending
     2  rows
 

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request.ts'
-import { formatRow, type Batch, type BatchRow, type Match } from './batch.ts'
+import { formatRow, type Batch, type BatchRow, type EarlierPackageCount, type Match } from './batch.ts'
 import {
   foreignRequestReason,
   heldReasonTexts,
@@ -76,13 +76,19 @@ export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled', number>>
  * The summary of a batch with details for an operator. Times are ISO 8601. `packageName` is the name of its package, if
  * it is known.
  */
-export function statusOf(batch: Batch, packageName?: string, orderedElsewhere: OrderedElsewhere = {}) {
+export function statusOf(
+  batch: Batch,
+  packageName?: string,
+  orderedElsewhere: OrderedElsewhere = {},
+  earlierPackages: readonly EarlierPackageCount[] = [],
+) {
   const { halt, holder } = batch
   return {
     summary: summaryOf(batch),
     name: batch.name,
     packageName,
     orderedElsewhere,
+    earlierPackages,
     added_at: isoTime(batch.addedAt),
     changed_at: isoTime(batch.changedAt),
     base_url: batch.baseUrl,

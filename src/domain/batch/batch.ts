@@ -75,6 +75,12 @@ export interface RowList extends Iterable<NewRow> {
   at(position: number): NewRow | undefined
 }
 
+/** The number of rows of a batch that were accepted under a package before the batch was moved to another one. */
+export interface EarlierPackageCount {
+  packageId: number
+  count: number
+}
+
 /** Why a batch is halted although rows are pending. */
 export interface Halt {
   at: number

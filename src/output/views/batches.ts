@@ -166,16 +166,21 @@ export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRo
 }
 
 function statusLines(
-  { summary, name, packageName, orderedElsewhere, queued, halt, holder }: BatchStatus,
+  { summary, name, packageName, orderedElsewhere, earlierPackages, queued, halt, holder }: BatchStatus,
   terminal: Terminal,
 ): string[] {
   const { batch_id, package_id: id, counts, results_file } = summary
   const statesWithRows = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length
-  const elsewhereText = (state: keyof BatchCounts): string => {
+  const partText = (state: keyof BatchCounts, count: number, text: string): string =>
+    count === counts[state] ? `, ${text}` : `, ${count} of them ${text}`
+  const detailsOf = (state: keyof BatchCounts): string => {
+    if (state === 'accepted')
+      return earlierPackages
+        .map((each) => partText(state, each.count, `under package ${each.packageId}`))
+        .join('')
     const count = state === 'rejected' || state === 'cancelled' ? (orderedElsewhere[state] ?? 0) : 0
-    if (count === 0) return ''
-    return count === counts[state] ? ', ordered elsewhere' : `, ${count} of them ordered elsewhere`
+    return count === 0 ? '' : partText(state, count, 'ordered elsewhere')
   }
   return [
     `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,
@@ -183,7 +188,7 @@ function statusLines(
     '',
     ...statesWithRows.map(
       (state) =>
-        `${String(counts[state]).padStart(width)}  ${styled(terminal, statusStyle(state) ?? 'dim', state)}${elsewhereText(state)}`,
+        `${String(counts[state]).padStart(width)}  ${styled(terminal, statusStyle(state) ?? 'dim', state)}${detailsOf(state)}`,
     ),
     `${String(counts.total).padStart(width)}  ${counts.total === 1 ? 'row' : 'rows'}`,
     ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${localTime(holder.since)}`]),

@@ -1,4 +1,4 @@
-import type { LaterOrder } from '../../domain/batch/batch.ts'
+import type { EarlierPackageCount, LaterOrder } from '../../domain/batch/batch.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import {
   type ConflictCounts,
@@ -78,6 +78,12 @@ export interface ReleaseResult {
   /** Rows that the release names and that are still held, each with the reason. */
   left: { row: number; reason: ConflictReason }[]
 }
+
+/** Counts the accepted rows of a batch by package, except those of its present package. */
+const countUnderEarlierPackages = `
+SELECT package_id, count(*) AS count FROM submissions
+WHERE batch_id = :batchId AND state = 'accepted' AND package_id <> :packageId
+GROUP BY package_id ORDER BY package_id`
 
 /** Held rows, duplicates, and known relations of packages and services. */
 export class HeldRows extends StorePart {
@@ -196,6 +202,11 @@ export class HeldRows extends StorePart {
   /** Reads the rows that can be moved to another package: pending, held, duplicate and rejected rows. */
   async readMovable(batchId: string): Promise<MovableRow[]> {
     return this.engine.run(allOrders<MovableRow>(selectMovable, { batchId }))
+  }
+
+  /** Counts the rows of a moved batch that were accepted before the move, by package. */
+  countUnderEarlierPackages(batchId: string, packageId: number): Promise<EarlierPackageCount[]> {
+    return this.engine.run(all<EarlierPackageCount>(countUnderEarlierPackages, { batchId, packageId }))
   }
 
   /**
