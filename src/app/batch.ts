@@ -104,7 +104,7 @@ export async function runBatch(
   const { orderedInThisRun } = end.result
   if (askAboutHeldRows !== undefined && needsDecisions(end) && maxOrders > orderedInThisRun) {
     const answers = await askAboutHeldRows(end.batch, 'order')
-    if (answers !== undefined && answers.released + answers.cancelled > 0) {
+    if (answers !== undefined && answers.released + answers.recorded + answers.cancelled > 0) {
       const before = end.result.people
       end = await startBatch(services, batchId, { ...options, maxOrders: maxOrders - orderedInThisRun })
       const people = [...before, ...end.result.people]
@@ -161,7 +161,6 @@ export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
       'files',
       'packageNames',
       'governor',
-      'unmatched',
     )
     return decideHeldRows(
       { ...services, signal, prompter, onQuestion: showLines(app), onQuotaWait: pauseNote(app) },

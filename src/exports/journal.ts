@@ -241,7 +241,8 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       call(signal, async () => {
         checkMilliseconds(waitMs, 'waitMs')
         const answer = checkDecision(decision)
-        const services = { ...servicesFor(store, client, account), signal, prompter: undefined }
+        const { heldRows } = store
+        const services = { ...servicesFor(store, client, account), heldRows, signal, prompter: undefined }
         await store.ledger.recover(systemClock.now())
         const { batch, row } = await findOrder(store, orderId)
         requireDecidable(services, batch, row)

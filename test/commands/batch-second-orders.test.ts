@@ -222,7 +222,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
         2> Error: 1 of 2 rows was accepted (1 held)
         2> See why it is held: refcheck batch rows BATCH_1 --state held
         2> Order Ana Row1 (line 2) as well: refcheck batch release BATCH_1 --row 1
-        2> That request is the order of Ana Row1 (line 2): refcheck batch cancel BATCH_1 --row 1
+        2> That request is the order of Ana Row1 (line 2): refcheck batch reconcile BATCH_1 --row 1 --request-id REQUEST_1
         exit 10
       `)
     expect(listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
@@ -239,8 +239,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
       $ refcheck batch rows BATCH_1 --state held
       ROW  LINE  STATE  EMAIL           OUTCOME
       1    2     held   a1@example.com  held: request REQUEST_1, which was not ordered with this store, is for this person
-      2> Order Ana Row1 (line 2): refcheck batch release BATCH_1 --row 1
-      2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_1 --row 1
+      2> Order Ana Row1 (line 2) as well: refcheck batch release BATCH_1 --row 1
+      2> That request is the order of Ana Row1 (line 2): refcheck batch reconcile BATCH_1 --row 1 --request-id REQUEST_1
       exit 0
 
       $ refcheck batch rows BATCH_1 --state held --json
@@ -391,7 +391,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
         2> Error: 1 of 2 rows was accepted (1 held)
         2> See why it is held: refcheck batch rows BATCH_1 --state held
         2> Order Ana Row1 (line 3) as well: refcheck batch release BATCH_1 --row 2
-        2> That request is the order of Ana Row1 (line 3): refcheck batch cancel BATCH_1 --row 2
+        2> That request is the order of Ana Row1 (line 3): refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
         exit 10
       `)
     expect(listOrderedEmails()).toEqual(['a2@example.com', 'a1@example.com'])

@@ -31,7 +31,7 @@ async function orderElsewhere({ type }: Session, row: number, packageId = 102): 
   return (created.json() as { request_id: string }).request_id
 }
 
-test('a request that the provider has is recorded, so that a later file holds the person', async () => {
+test('a request that the provider has is recorded as the order of the row, so that a later file does not order the person', async () => {
   const here = await restoreOlderStore()
   const { type, write, batchId, listOrderedEmails } = here
   const requestId = await orderElsewhere(here, 3)
@@ -53,8 +53,8 @@ test('a request that the provider has is recorded, so that a later file holds th
     ? This store had lost attempts, so Ana Row3 may have been ordered. Does the provider have a request?: The provider has one: record it
     ? Id of their request: REQUEST_1
     2>
-    2> Request REQUEST_1 is for somebody else, so it is not the order of Ana Row3
-    2> Nothing was recorded. Check the id with the provider; "refcheck request get REQUEST_1" shows that request.
+    2> Request REQUEST_1 is the order of Ana Row1 (a1@example.com) already
+    2> Nothing was recorded. One request is one order: check the id with the provider.
     2>
     2>
     2> Ana Row3 (line 4) of people.csv is held (1 of 3)
@@ -62,7 +62,7 @@ test('a request that the provider has is recorded, so that a later file holds th
     ? This store had lost attempts, so Ana Row3 may have been ordered. Does the provider have a request?: The provider has one: record it
     ? Id of their request: REQUEST_3
     2>
-    2> Request REQUEST_3 is recorded; Ana Row3 (line 4) is not sent.
+    2> Ana Row3 (line 4) is ordered: request REQUEST_3
     2>
     2>
     2> Ana Row4 (line 5) of people.csv is held (2 of 3)
@@ -73,49 +73,34 @@ test('a request that the provider has is recorded, so that a later file holds th
     2> Ana Row5 (line 6) of people.csv is held (3 of 3)
     2>
     ? This store had lost attempts, so Ana Row5 may have been ordered. Does the provider have a request?: Decide later
-    2> Left out Ana Row3 (line 4); nothing is ordered for this row.
     batch  BATCH_1
     people.csv, 102 Identity check only
 
-    2  accepted
+    3  accepted
     2  held
-    1  cancelled, ordered elsewhere
     5  rows
 
     results  HOME/people.results.csv
     exit 0
   `)
   expect(here.read('people.results.csv')).toContain(
-    `a3@example.com,+61400000003,cancelled,,,left out: the provider has it as request ${requestId},`,
+    `a3@example.com,+61400000003,accepted,${requestId},RECEIVED,`,
   )
+  expect((await type(`request get ${requestId} --json`)).json()).toMatchObject({ request_id: requestId })
+  expect((await type('request list --json')).stdout).toContain(requestId)
   expect((await type(`batch resume ${batchId} --yes`)).stderr).not.toMatch('after all')
   write('late.csv', here.read('people.csv').split('\n').toSpliced(1, 2).join('\n'))
   expect(await type('batch run late.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run late.csv --package 102 --yes
-    2>
-    2> late.csv: 3 rows
-    2>   0 orders to send
-    2>   2 rows already waiting in a batch, not sent
-    2>     Ana Row4 (line 3): waiting in batch BATCH_1…
-    2>     Ana Row5 (line 4): waiting in batch BATCH_1…
-    2>   1 row held, not sent until you release it
-    2>     request REQUEST_3, which was not ordered with this store, is for this person
-    2>       Ana Row3 (line 2)
-    2>
-    0 of 3 people in late.csv are ordered; 1 held, 2 duplicate
-
-    batch  BATCH_2
-    late.csv, 102 Identity check only
-
-    1  held
-    2  duplicate
-    3  rows
-
-    results  HOME/late.results.csv
-    2> Error: 0 of 3 rows were accepted (1 held, 2 duplicate)
-    2> See why it is held: refcheck batch rows BATCH_2 --state held
-    2> Order Ana Row3 (line 2) as well: refcheck batch release BATCH_2 --row 1
-    2> That request is the order of Ana Row3 (line 2): refcheck batch cancel BATCH_2 --row 1
+    late.csv: 3 rows
+      0 orders to send
+      1 row ordered before, not sent
+        Ana Row3 (line 2): ordered 2026-11-20 12:00 +00:00
+      2 rows already waiting in a batch, not sent
+        Ana Row4 (line 3): waiting in batch BATCH_1…
+        Ana Row5 (line 4): waiting in batch BATCH_1…
+    2> Error: nothing was sent: 2 rows wait in batch BATCH_1
+    2> Resume that batch with: refcheck batch resume BATCH_1
     exit 10
   `)
   expect(listOrderedEmails().filter((email) => email === 'a3@example.com')).toHaveLength(1)
@@ -136,7 +121,80 @@ test('a request of the package that replaced the one of the row is recorded as w
   ]
   const { stderr } = await type(`batch release ${batchId}`, { answers })
   expect(stderr).toContain(`Request ${otherId} is of package 103, so it is not the order of Ana Row3`)
-  expect(stderr).toContain(`Request ${requestId} is recorded; Ana Row3 (line 4) is not sent.`)
+  expect(stderr).toContain(`Ana Row3 (line 4) is ordered: request ${requestId}`)
+})
+
+test('without a terminal, a request is recorded for a held row by its id, if it is the request of that person alone', async () => {
+  const here = await restoreOlderStore()
+  const { type, batchId, listOrderedEmails } = here
+  const requestId = await orderElsewhere(here, 4)
+  const otherId = await orderElsewhere(here, 5)
+  const record = (row: number, id: string) => `batch reconcile ${batchId} --row ${row} --request-id ${id}`
+  expect(
+    await here.all([record(4, otherId), record(4, requestId), record(4, requestId), record(3, requestId)]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 4 --request-id REQUEST_4
+    2> Error: request REQUEST_4 is for somebody else, so it is not the order of Ana Row4 (line 5)
+    2> Nothing was recorded. Check the id with the provider; "refcheck request get REQUEST_4" shows that request.
+    exit 2
+
+    $ refcheck batch reconcile BATCH_1 --row 4 --request-id REQUEST_3
+    Ana Row4 (line 5) is ordered: request REQUEST_3
+
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    3  accepted
+    2  held
+    5  rows
+
+    results  HOME/people.results.csv
+    exit 0
+
+    $ refcheck batch reconcile BATCH_1 --row 4 --request-id REQUEST_3
+    2> Error: Ana Row4 (line 5) is accepted, not unknown: there is nothing to decide
+    2> List the unknown rows with: refcheck batch rows BATCH_1 --state unknown
+    exit 2
+
+    $ refcheck batch reconcile BATCH_1 --row 3 --request-id REQUEST_3
+    2> Error: request REQUEST_3 is the order of Ana Row4 (a4@example.com) already
+    2> Nothing was recorded. One request is one order: check the id with the provider.
+    exit 2
+  `)
+  expect(await type(`batch reconcile ${batchId} --row 3`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 3
+    2> Error: Ana Row3 (line 4) is held, not unknown: there is nothing to decide
+    2> Decide about held rows with: refcheck batch release BATCH_1
+    exit 2
+  `)
+  expect((await type(`batch resume ${batchId} --yes --json`)).json()).toMatchObject({
+    counts: { accepted: 3, held: 2 },
+  })
+  expect(listOrderedEmails().filter((email) => email === 'a4@example.com')).toHaveLength(1)
+})
+
+test('a request with another spelling of the person is recorded for a held row only if the user confirms it', async () => {
+  const here = await restoreOlderStore()
+  const { type, batchId } = here
+  const person = '--first-name Anna --last-name Row3 --email a3@example.com --phone +61400000003'
+  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
+  const created = await type(`request create --package 102 ${person} --yes --json`, { exported })
+  const { request_id: requestId } = created.json() as { request_id: string }
+  const answers = [
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: requestId },
+    { ask: /^Request .* is Anna Row3 .*Different: another spelling of the person/, confirm: false },
+    { ask: question, choose: recordIt },
+    { ask: idQuestion, type: requestId },
+    { ask: /^Request .* is Anna Row3 .*Different: another spelling of the person/, confirm: true },
+    { ask: question, choose: 'Decide later' },
+    { ask: question, choose: 'Do not order: leave out' },
+  ]
+  const { stderr } = await type(`batch release ${batchId}`, { answers })
+  expect(stderr).toContain(`Ana Row3 (line 4) is ordered: request ${requestId}`)
+  expect((await type(`batch status ${batchId} --json`)).json()).toMatchObject({
+    counts: { accepted: 3, held: 1, cancelled: 1 },
+  })
 })
 
 test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {
@@ -162,7 +220,7 @@ test('release --all asks on a terminal about rows that may have been ordered, an
     results  HOME/people.results.csv
     2> Error: 3 rows stay held, because their people may have been ordered (this store had lost attempts): Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6)
     2> The provider has no request for Ana Row3 (line 4): refcheck batch release BATCH_1 --row 3
-    2> The provider has one, record it on a terminal: refcheck batch release BATCH_1
+    2> The provider has one: refcheck batch reconcile BATCH_1 --row 3 --request-id UUID
     exit 10
   `)
   const asJson = await type(`${line} --json`)

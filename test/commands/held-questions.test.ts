@@ -157,8 +157,8 @@ test('batch rows lists held rows with the similar person and the next command; i
     $ refcheck batch rows BATCH_1 --state held
     ROW  LINE  STATE  EMAIL               OUTCOME
     2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), line 2, ordered 2026-11-20 12:00 +00:00
-    2> Order Anna Mueller (line 3): refcheck batch release BATCH_1 --row 2
-    2> Leave Anna Mueller (line 3) out: refcheck batch cancel BATCH_1 --row 2
+    2> Anna Mueller (line 3) is another person: refcheck batch release BATCH_1 --row 2
+    2> Anna Mueller (line 3) is the same person: refcheck batch cancel BATCH_1 --row 2
     exit 0
   `)
   const listed = await type(`${rows} --json`)

@@ -28,29 +28,29 @@ test.each(stores)('a release applies only to the order that is shown with the ro
   const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
   const release = `batch release ${held.batch_id} --row 1`
   expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
-      $ refcheck batch rows BATCH_2
-      ROW  LINE  STATE  EMAIL               OUTCOME
-      1    2     held   office@example.com  held: has the same e-mail and name as Ann Low (office@example.com), ordered 2026-11-20 12:00 +00:00
-      2> Order Ann Low (line 2): refcheck batch release BATCH_2 --row 1
-      2> Leave Ann Low (line 2) out: refcheck batch cancel BATCH_2 --row 1
-      exit 0
+    $ refcheck batch rows BATCH_2
+    ROW  LINE  STATE  EMAIL               OUTCOME
+    1    2     held   office@example.com  held: has the same e-mail and name as Ann Low (office@example.com), ordered 2026-11-20 12:00 +00:00
+    2> Ann Low (line 2) is another person: refcheck batch release BATCH_2 --row 1
+    2> Ann Low (line 2) is the same person: refcheck batch cancel BATCH_2 --row 1
+    exit 0
 
-      $ refcheck batch release BATCH_2 --row 1
-      2> Error: row 1 stays held because of another order: it is similar
-      2> See that order, and release the row again if these are two people: refcheck batch rows BATCH_2 --state held
-      exit 2
+    $ refcheck batch release BATCH_2 --row 1
+    2> Error: row 1 stays held because of another order: it is similar
+    2> See that order, and release the row again if these are two people: refcheck batch rows BATCH_2 --state held
+    exit 2
 
-      $ refcheck batch release BATCH_2 --row 1
-      2> Released 1 row. Order with: refcheck batch resume BATCH_2
-      batch  BATCH_2
-      more.csv, 102 Identity check only
+    $ refcheck batch release BATCH_2 --row 1
+    2> Released 1 row. Order with: refcheck batch resume BATCH_2
+    batch  BATCH_2
+    more.csv, 102 Identity check only
 
-      1  pending
-      1  row
+    1  pending
+    1  row
 
-      results  HOME/more.results.csv
-      exit 0
-    `)
+    results  HOME/more.results.csv
+    exit 0
+  `)
 })
 
 /** Sets all orders to the same time, because the latest one is shown first, and PostgreSQL uses its own clock. */

@@ -51,7 +51,7 @@ describe('a store with attempts and no attempt log', () => {
       2> Error: 2 of 4 rows were accepted (2 held)
       2> See why rows are held: refcheck batch rows BATCH_1 --state held
       2> The provider has no request for Ana Row3 (line 4): refcheck batch release BATCH_1 --row 3
-      2> The provider has one, record it on a terminal: refcheck batch release BATCH_1
+      2> The provider has one: refcheck batch reconcile BATCH_1 --row 3 --request-id UUID
       exit 10
     `)
     expect(readdirSync(attemptsFolder(here))).toHaveLength(1)

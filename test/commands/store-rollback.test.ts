@@ -128,7 +128,7 @@ test('a store restored from before two orders is closed; after --accept-older th
     2> Error: 3 of 4 rows were accepted (1 held)
     2> See why it is held: refcheck batch rows BATCH_1 --state held
     2> The provider has no request for Ana Row4 (line 5): refcheck batch release BATCH_1 --row 4
-    2> The provider has one, record it on a terminal: refcheck batch release BATCH_1
+    2> The provider has one: refcheck batch reconcile BATCH_1 --row 4 --request-id UUID
     exit 10
 
     $ refcheck batch reconcile
@@ -272,7 +272,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     2> Error: 4 of 6 rows were accepted (2 held)
     2> See why rows are held: refcheck batch rows BATCH_1 --state held
     2> The provider has no request for Ana Row5 (line 6): refcheck batch release BATCH_1 --row 5
-    2> The provider has one, record it on a terminal: refcheck batch release BATCH_1
+    2> The provider has one: refcheck batch reconcile BATCH_1 --row 5 --request-id UUID
     exit 10
   `)
   expect(await here.type('store check')).toMatchInlineSnapshot(`

@@ -63,16 +63,17 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
         ? (answers?.released ?? 0)
         : (await releaseRows(services, batch, release, userEmail)).rows.length
     const leftOutCount = answers?.cancelled ?? 0
+    const recordedCount = answers?.recorded ?? 0
     const readStatus = async () =>
       batchStatusView(await statusWithPackage(app, (await services.batches.find(batch.id)) ?? batch))
-    if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
+    if (releasedCount + recordedCount + leftOutCount > 0) await updateResultsFile(app, batch)
     if (leftOutCount > 0) {
       const personText = leftOutCount === 1 ? answers?.lastCancelled : undefined
       app.reporter.note(
         `Left out ${personText ?? formatCount(leftOutCount, 'row')}; nothing is ordered for ${leftOutCount === 1 ? 'this row' : 'these rows'}.`,
       )
     }
-    if (leftOutCount > 0 && releasedCount === 0) return this.answer(await readStatus())
+    if (recordedCount + leftOutCount > 0 && releasedCount === 0) return this.answer(await readStatus())
     // Rows whose people may have been ordered are released one by one only.
     const failure =
       release?.kind === 'all'

@@ -1,7 +1,6 @@
 import type { Recipient } from '../../contract/request.ts'
 import { formatRow, type Batch, type BatchRow, type EarlierPackageCount, type Match } from './batch.ts'
 import {
-  foreignRequestReason,
   heldReasonTexts,
   samePersonReason,
   sharedText,
@@ -194,10 +193,7 @@ export function isLeftOutAsSimilar({
 
 /** Whether the person of a row that the user left out is ordered: by the order that the row matches, or elsewhere. */
 export function isOrderedOtherwise(row: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches'>): boolean {
-  const { state, reason, matches } = row
-  if (state !== 'cancelled') return false
-  if (reason?.startsWith(foreignRequestReason) === true) return true
-  return matches?.state === 'accepted' && !isLeftOutAsSimilar(row)
+  return row.state === 'cancelled' && row.matches?.state === 'accepted' && !isLeftOutAsSimilar(row)
 }
 
 /** Whether the row is held because it shares an e-mail or a phone with a person who may be another one. */

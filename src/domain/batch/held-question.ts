@@ -1,14 +1,14 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
-import { hintsAfterLostAttempts, hintToReconcileFirst } from './verdict.ts'
+import { hintsAboutHeldRow } from './verdict.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 
 /**
  * The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate.
- * `has-request`: the provider has a request that this store does not know; its id is asked for.
+ * `has-request`: the provider has a request for the row, which is recorded as its order.
  */
 type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service' | 'has-request'
 
@@ -18,6 +18,8 @@ interface HeldQuestion {
   details: string[]
   message: string
   choices: { value: HeldAnswer; label: string; detail?: string }[]
+  /** The request that the answer `has-request` records; if undefined, its id is asked for. */
+  requestId?: string | undefined
 }
 
 /** A held row, and the order that it conflicts with if the store has that order. */
@@ -86,11 +88,17 @@ export function heldQuestion(
         no,
       )
     case 'unmatched_request':
-      return createQuestion(
-        `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
-        `Yes: ${verb} ${person} as well`,
-        'No: that request is this order, leave out',
-      )
+      return {
+        details: [],
+        message: `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
+        choices: [
+          { value: 'later', label: 'Decide later' },
+          { value: 'order', label: `Yes: ${verb} ${person} as well` },
+          { value: 'has-request', label: 'No: that request is this order, record it' },
+          { value: 'leave-out', label: 'No: leave out' },
+        ],
+        requestId: matches?.requestId,
+      }
     case 'results_open':
     case 'results_unclear':
       return createQuestion(
@@ -108,8 +116,9 @@ export function heldQuestion(
           {
             value: 'has-request',
             label: 'The provider has one: record it',
-            detail: 'Its id is asked for, read once and recorded; the row is left out.',
+            detail: 'Its id is asked for, read once and recorded as the order of this row.',
           },
+          { value: 'leave-out', label: 'Do not order: leave out' },
         ],
       }
     case 'other_service':
@@ -134,18 +143,13 @@ export function heldQuestion(
  * them.
  */
 export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): string {
-  const first = rows.find(({ held }) => held.heldFor !== 'similar_unknown')?.held
-  if (first === undefined) {
-    return hintToReconcileFirst(rows[0]?.held.matches?.batchId ?? '')
-  }
-  const { batchId, row } = first
-  const rowText = formatRow(first)
-  if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
-  if (first.heldFor === 'store_forgot') return hintsAfterLostAttempts(batchId, { row, rowText }).join('\n')
-  return [
-    `Order ${rowText}: refcheck batch release ${batchId} --row ${row}`,
-    `Leave ${rowText} out: refcheck batch cancel ${batchId} --row ${row}`,
-  ].join('\n')
+  const first = (rows.find(({ held }) => held.heldFor !== 'similar_unknown') ?? rows[0])?.held
+  if (first === undefined) return ''
+  const { batchId, row, heldFor, matches } = first
+  if (isAsked && heldFor !== 'similar_unknown')
+    return `Decide about each held row: refcheck batch release ${batchId}`
+  const named = { row, rowText: formatRow(first), heldFor, conflictBatchId: matches?.batchId }
+  return hintsAboutHeldRow(batchId, named).join('\n')
 }
 
 /** Reasons for which the person of a held row may have been ordered. */

@@ -162,26 +162,31 @@ export function differencesText(differs: readonly Difference[]): string {
 /**
  * Compares a row with the request that the provider named for it. Returns the differences in spelling, requester or
  * time, which a person has to confirm. Throws InvalidInputError for another person or package, and DuplicateError if
- * another order has that request. `fingerprintMatch` is the match of a row whose name was erased.
+ * another order has that request. `fingerprintMatch` is the match of a row whose name was erased. A held row has no
+ * attempt to compare the time and the requester with, and its package is compared by the caller.
  */
 export function differencesToConfirm(
-  row: SentOrder & RowId & Pick<BatchRow, 'line'>,
+  row: SentOrder & RowId & Pick<BatchRow, 'line' | 'state'>,
   request: RequestResource,
   rowsOfRequest: readonly (RowId & Partial<Pick<Submission, 'recipient'>>)[],
   clockDifferenceMs: number | undefined,
   fingerprintMatch?: PersonMatch,
 ): Difference[] {
+  const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
   const otherRow = rowsOfRequest.find((each) => each.batchId !== row.batchId || each.row !== row.row)
   if (otherRow !== undefined) {
     const { recipient, row: number, batchId } = otherRow
     const orderText =
       recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
     throw new DuplicateError(`request ${request.request_id} is the order of ${orderText} already`, {
-      hint: 'Nothing was recorded. One request is one order: check the id with the provider.',
+      hint:
+        row.state === 'held' && differs !== undefined
+          ? `Nothing was recorded. If it is the order of ${formatRow(row)} too: refcheck batch cancel ${row.batchId} --row ${row.row}`
+          : 'Nothing was recorded. One request is one order: check the id with the provider.',
     })
   }
-  const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
   if (differs === undefined) throw otherOrderError(request, row, 'for somebody else')
+  if (row.state === 'held') return differs.filter((each) => each === 'person')
   if (differs.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)
   return differs
 }
@@ -202,7 +207,7 @@ export function otherOrderError(
 
 /** Returns the question about a request that differs: it shows both sides and the differences. */
 export function confirmationQuestion(
-  row: SentOrder & Pick<BatchRow, 'row' | 'line'>,
+  row: SentOrder & Pick<BatchRow, 'row' | 'line' | 'state'>,
   request: RequestResource,
   differs: readonly Difference[],
 ): string {
@@ -210,10 +215,13 @@ export function confirmationQuestion(
   const orderedPerson =
     recipient === undefined ? 'a person whose name is not known here' : personText(recipient)
   const sentAtText = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
+  const orderText =
+    row.state === 'held'
+      ? `The row is for ${orderedPerson}`
+      : `The order is for ${orderedPerson}, sent ${sentAtText} by ${userEmail}`
   return (
     `Request ${request.request_id} is ${personText(request.recipient)}, created ${localTime(request.created_at)} by ${request.requester.email}. ` +
-    `The order is for ${orderedPerson}, sent ${sentAtText} by ${userEmail}. ` +
-    `Different: ${differencesText(differs)}. Record this request for ${formatRow(row)}?`
+    `${orderText}. Different: ${differencesText(differs)}. Record this request for ${formatRow(row)}?`
   )
 }
 
@@ -236,9 +244,18 @@ export type ProvidersAnswer =
   /** The row is never sent. */
   | { kind: 'leave' }
 
-/** Throws UsageError for a row that is not unknown or dropped. It is called before any question. */
-export function requireUnsettled(row: BatchRow): void {
+/**
+ * Throws UsageError for a row that is not unknown or dropped. It is called before any question. `answer`: the answer that
+ * the user gave already; a request can be recorded for a held row too.
+ */
+export function requireUnsettled(row: BatchRow, answer?: ProvidersAnswer): void {
   if (row.state === 'unknown' || row.state === 'dropped') return
+  if (row.state === 'held' && answer?.kind === 'has') return
+  if (row.state === 'held') {
+    throw new UsageError(`${formatRow(row)} is held, not unknown: there is nothing to decide`, {
+      hint: `Decide about held rows with: refcheck batch release ${row.batchId}`,
+    })
+  }
   throw new UsageError(`${formatRow(row)} is ${row.state}, not unknown: there is nothing to decide`, {
     hint: `List the unknown rows with: refcheck batch rows ${row.batchId} --state unknown`,
   })

@@ -25,7 +25,7 @@ const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'thro
  * matches, and the rows that the user left out.
  */
 export interface NamedRows {
-  held?: FirstHeldRow | undefined
+  held?: NamedHeldRow | undefined
   /** The number of the first row with an unknown outcome. */
   unknown?: number | undefined
   /** The order that the first duplicate matches. */
@@ -36,12 +36,13 @@ export interface NamedRows {
   samePerson?: string | undefined
 }
 
-interface FirstHeldRow {
+/** A held row that a hint names. */
+interface NamedHeldRow {
   row: number
   /** The name and the line of the row. */
   rowText: string
   heldFor: ConflictReason | undefined
-  /** The batch of the order that the row conflicts with. */
+  /** The batch of the order that the row conflicts with; for a request that this store did not order, its id. */
   conflictBatchId: string | undefined
 }
 
@@ -296,46 +297,41 @@ function hintAboutUnsentRows(
   if (held > 0) {
     const reasonsHint = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
     if (firstHeld === undefined) return reasonsHint
-    const [orderText, leaveOutText] = heldDecisions(firstHeld)
-    const { row } = firstHeld
-    if (firstHeld.heldFor === 'similar_unknown' && firstHeld.conflictBatchId !== undefined)
-      return `${reasonsHint}\n${hintToReconcileFirst(firstHeld.conflictBatchId)}`
-    if (firstHeld.heldFor === 'store_forgot')
-      return [reasonsHint, ...hintsAfterLostAttempts(batchId, firstHeld)].join('\n')
-    return [
-      reasonsHint,
-      `${orderText}: refcheck batch release ${batchId} --row ${row}`,
-      `${leaveOutText}: refcheck batch cancel ${batchId} --row ${row}`,
-    ].join('\n')
+    return [reasonsHint, ...hintsAboutHeldRow(batchId, firstHeld)].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
   if (cancelled > orderedBefore.cancelledCount) return hintToOrderCancelled(batchId, leftOut)
   return `See the reason for each row with: refcheck batch rows ${batchId}`
 }
 
-/** Returns the step before a decision about a row that is similar to an order with an unknown outcome. */
-export const hintToReconcileFirst = (batchId: string): string =>
-  `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
-
-/** Returns the decisions about a row that may have been ordered, because the store had lost attempts. */
-export function hintsAfterLostAttempts(
+/** Returns the decisions that fit the reason why a row is held, each with its command. */
+export function hintsAboutHeldRow(
   batchId: string,
-  { row, rowText }: Pick<FirstHeldRow, 'row' | 'rowText'>,
+  { row, rowText, heldFor, conflictBatchId = '' }: NamedHeldRow,
 ): string[] {
-  return [
-    `The provider has no request for ${rowText}: refcheck batch release ${batchId} --row ${row}`,
-    `The provider has one, record it on a terminal: refcheck batch release ${batchId}`,
-  ]
-}
-
-/** Returns the two possible decisions about a held row, by the reason of the hold. */
-function heldDecisions({ rowText, heldFor }: FirstHeldRow): [order: string, leaveOut: string] {
-  if (heldFor === 'similar') return [`${rowText} is another person`, `${rowText} is the same person`]
-  if (heldFor === 'recent' || heldFor === 'ended_in_error')
-    return [`Order ${rowText} again`, `Leave ${rowText} out`]
-  if (heldFor === 'unmatched_request')
-    return [`Order ${rowText} as well`, `That request is the order of ${rowText}`]
-  return [`Order ${rowText}`, `Leave ${rowText} out`]
+  const release = `refcheck batch release ${batchId} --row ${row}`
+  const leaveOut = `refcheck batch cancel ${batchId} --row ${row}`
+  const recordRequest = `refcheck batch reconcile ${batchId} --row ${row} --request-id`
+  switch (heldFor) {
+    case 'similar_unknown':
+      return [`Settle the order with an unknown outcome first: refcheck batch reconcile ${conflictBatchId}`]
+    case 'similar':
+      return [`${rowText} is another person: ${release}`, `${rowText} is the same person: ${leaveOut}`]
+    case 'store_forgot':
+      return [
+        `The provider has no request for ${rowText}: ${release}`,
+        `The provider has one: ${recordRequest} UUID`,
+      ]
+    case 'unmatched_request':
+      return [
+        `Order ${rowText} as well: ${release}`,
+        `That request is the order of ${rowText}: ${recordRequest} ${conflictBatchId}`,
+      ]
+    default: {
+      const again = heldFor === 'recent' || heldFor === 'ended_in_error' ? ' again' : ''
+      return [`Order ${rowText}${again}: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
+    }
+  }
 }
 
 /**

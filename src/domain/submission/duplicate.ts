@@ -12,9 +12,6 @@ import { externalResultPosition } from './external-results.ts'
 /** The reason of a row that was left out because its person is the one of the order that it matches. */
 export const samePersonReason = 'left out: the same person as another order'
 
-/** The start of the reason of a row that was left out because the provider has a request for it. */
-export const foreignRequestReason = 'left out: the provider has it as request'
-
 /**
  * Returns the error for a new order to `baseUrl` that conflicts with an order: what conflicts, when that was ordered,
  * and how to proceed.

@@ -215,7 +215,7 @@ export function acceptedByEvidence(
   { request_id: requestId, status: requestStatus }: RequestResource,
   at: number,
   decision: NonNullable<Change['decision']>,
-): Change {
+): Extract<Change, { to: 'accepted' }> {
   return { to: 'accepted', at, requestId, requestStatus, decision }
 }
 

@@ -71,10 +71,13 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
   const requestId = outcome?.requestId
   const rowOfRequest =
     requestId === undefined ? undefined : yield* get<RowVersion>(selectRowOfRequest, { requestId, baseUrl })
-  const isRequestTaken = rowOfRequest !== undefined && !(yield* removeRequest(rowOfRequest, outcomes, at))
+  // A person recorded the request for the row, as the provider's answer, before the log of its attempt was found.
+  const isRecorded = rowOfRequest?.batchId === namedRow.batchId && rowOfRequest.row === namedRow.row
+  const isRequestTaken =
+    rowOfRequest !== undefined && !isRecorded && !(yield* removeRequest(rowOfRequest, outcomes, at))
   yield* ensureAccount(account, at)
   const head = yield* get<{ number: number }>(assignNumber, { account, attemptId })
-  const recovered = recoverEntry(outcome, row, isRequestTaken)
+  const recovered = isRecorded ? 'attempt alone' : recoverEntry(outcome, row, isRequestTaken)
   const isNamedRow = recovered === 'attempt alone' || recovered.target === 'named row'
   const targetRow = isNamedRow ? namedRow : { batchId: attemptId, row: 1 }
   if (recovered !== 'attempt alone')

@@ -15,11 +15,13 @@ import {
 } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
-import { waitingStates } from '../../domain/submission/states.ts'
-import type { RowId, Submission } from '../../domain/submission/submission.ts'
+import { changedElsewhereError } from '../../domain/submission/outcome.ts'
+import { type Change, waitingStates } from '../../domain/submission/states.ts'
+import type { RowId, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { findLaterOrders, type SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
+import { changeRow } from './ledger.ts'
 import { recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
@@ -189,6 +191,19 @@ export class HeldRows extends StorePart {
         }
       }
       return result
+    })
+  }
+
+  /**
+   * Records the request that the provider has for a held row. The row is released and becomes `accepted` in one commit,
+   * so that no process can send it in between. Throws, and changes nothing, if the row was changed meanwhile or another
+   * row has the request.
+   */
+  async accept(row: RowVersion, change: Extract<Change, { to: 'accepted' }>): Promise<void> {
+    await this.#compareInTransaction(row.batchId, function* (matching) {
+      const isReleased = yield* matching.setPending(row, 'held', change.at)
+      if (!isReleased || !(yield* changeRow({ ...row, state: 'pending' }, change)))
+        throw changedElsewhereError()
     })
   }
 

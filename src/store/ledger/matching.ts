@@ -14,7 +14,7 @@ import {
   releasableReasons,
   conflictingStates,
 } from '../../domain/submission/conflicts.ts'
-import { foreignRequestReason, samePersonReason } from '../../domain/submission/duplicate.ts'
+import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { type ComparingBudget, PhoneSharers, maxComparingCost } from '../../domain/submission/similarity.ts'
@@ -213,12 +213,9 @@ ${selectOrdersWith(orderFingerprintColumns, '(SELECT * FROM shared)')} WHERE ${c
 
 const matchesExternalResult = `s.matches_batch = '${resultsBatch}'`
 
-/** Whether a row was left out because the provider has a request for its person. */
-const hasForeignRequest = `(s.state = 'cancelled' AND coalesce(s.reason, '') LIKE '${foreignRequestReason} %')`
-
-/** Whether a row was left out whose person is ordered: by the order `m` that the row matches, or by another program. */
-export const isLeftOutButOrdered = `(${hasForeignRequest}
-  OR s.state = 'cancelled' AND m.state = 'accepted' AND s.reason = '${samePersonReason}'
+/** Whether a row was left out whose person is ordered by the order `m` that the row matches. */
+export const isLeftOutButOrdered = `(
+  s.state = 'cancelled' AND m.state = 'accepted' AND s.reason = '${samePersonReason}'
   OR s.state = 'cancelled' AND (m.state = 'accepted' OR ${matchesExternalResult})
     AND coalesce(s.held_for, 'recent') = 'recent')`
 
@@ -252,7 +249,7 @@ export const selectSharingFlags = `SELECT ${sharingColumns((column) => `:${field
  */
 export const selectConflicts = `
 SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for,
-  CASE WHEN ${matchesExternalResult} OR ${hasForeignRequest} THEN 'accepted' ELSE m.state END AS state,
+  CASE WHEN ${matchesExternalResult} THEN 'accepted' ELSE m.state END AS state,
   m.request_status, m.batch_id, min(s.matches_row) AS row_number, count(*) AS count,
   sum(CASE WHEN s.state = 'cancelled' THEN 1 ELSE 0 END) AS cancelled_count,
   count(*) - CASE WHEN m.batch_id = :batchId THEN 0 WHEN m.batch_id IS NULL THEN count(*)
@@ -394,9 +391,13 @@ export class Matching {
     if (conflict !== undefined) {
       return (yield* this.recordConflict(key, from, conflict, at)) ? conflict.becomes : from
     }
+    return (yield* this.setPending(key, from, at)) ? 'pending' : from
+  }
+
+  /** Sets a row to pending without a comparison. Returns whether the row was in the state `from`. */
+  *setPending({ batchId, row }: RowId, from: RecomparedState, at: number): Work<boolean> {
     refuseImpossible(from, 'pending', from === 'rejected' ? 'retry' : 'comparing')
-    const cleared = { ...key, from, state: 'pending', at }
-    return (yield* run(updateConflict, cleared)) === 1 ? 'pending' : from
+    return (yield* run(updateConflict, { batchId, row, from, state: 'pending', at })) === 1
   }
 
   /** Records a row's conflict. Returns whether the row changed. */

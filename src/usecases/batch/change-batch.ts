@@ -1,13 +1,14 @@
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError, stoppedQuestionsError } from '../../domain/batch/batch-status.ts'
-import {
-  foreignRequestReason,
-  heldReasonTexts,
-  samePersonReason,
-  sameServiceHint,
-} from '../../domain/submission/duplicate.ts'
+import { heldReasonTexts, samePersonReason, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
-import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
+import {
+  DuplicateError,
+  InterruptedError,
+  InvalidInputError,
+  NotFoundError,
+  UsageError,
+} from '../../errors/kinds.ts'
 import { capitalize } from '../../domain/wording/text.ts'
 import { heldQuestion } from '../../domain/batch/held-question.ts'
 import type { Package } from '../../contract/package.ts'
@@ -26,8 +27,9 @@ import {
 } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { readLinesOfRows } from './results-file.ts'
-import { recordProvidersRequest, requestIdProblem, type RecordRequestServices } from './record-answer.ts'
+import { type DecisionServices, recordAnswer, requestIdProblem } from './record-answer.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
+import { requireSameService } from './same-organisation.ts'
 
 /** Runs `change` with the lease of the batch, so that no other process changes the batch meanwhile. */
 async function withLease<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
@@ -99,15 +101,16 @@ function reconcileFirstHint(reason: ConflictReason, { baseUrl }: Batch, conflict
 }
 
 export interface DecideServices
-  extends BatchServices, Omit<RecordRequestServices, 'batches'>, Pick<Services, 'files' | 'packageNames'> {
+  extends BatchServices, Omit<DecisionServices, 'batches'>, Pick<Services, 'files' | 'packageNames'> {
   prompter: Prompter
   /** Shows the facts for a question: the position of the row, and the two people. */
   onQuestion: (lines: readonly string[]) => void
 }
 
-/** Counts of held rows by answer: released, left out (never sent), and postponed until later. */
+/** Counts of held rows by answer: released, recorded as ordered, left out (never sent), and postponed until later. */
 interface DecisionCounts {
   released: number
+  recorded: number
   cancelled: number
   postponed: number
   /** The last person who was left out, with the line of the row. */
@@ -126,7 +129,7 @@ export async function decideHeldRows(
 ): Promise<DecisionCounts> {
   const heldRowNumbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) heldRowNumbers.push(row)
-  const counts: DecisionCounts = { released: 0, cancelled: 0, postponed: 0 }
+  const counts: DecisionCounts = { released: 0, recorded: 0, cancelled: 0, postponed: 0 }
   const lines = await readLinesOfRows(ports.files, batch)
   for (const [index, number] of heldRowNumbers.entries()) {
     try {
@@ -137,6 +140,7 @@ export async function decideHeldRows(
         verb,
       })
       if (newState === 'pending') counts.released += 1
+      if (newState === 'accepted') counts.recorded += 1
       if (newState === 'cancelled' || newState === 'duplicate') {
         counts.cancelled += 1
         const row = await findRow(ports.batches, batch.id, number)
@@ -148,7 +152,7 @@ export async function decideHeldRows(
       // A resumed batch asks about its held rows too, after it has sent the others.
       const hasRowsToSend = verb === 'order' && batch.counts.pending + counts.released > 0
       const nextCommand = `refcheck batch ${hasRowsToSend ? 'resume' : 'release'} ${batch.id}`
-      throw stoppedQuestionsError(counts.released + counts.cancelled, nextCommand)
+      throw stoppedQuestionsError(counts.released + counts.recorded + counts.cancelled, nextCommand)
     }
   }
   return counts
@@ -191,16 +195,15 @@ async function decideHeldRow(
     const answer = await prompter.select({ message: question.message, choices: question.choices })
     if (answer === 'later') return answer
     const decision = { at: clock.now(), by: api.userEmail }
-    if (answer === 'leave-out') await cancelBatch(ports, batch, [number], reasonToLeaveOut(row))
-    else if (answer === 'has-request') {
-      const requestId = await askAndRecordRequest(ports, batch, row)
-      if (requestId === undefined) return 'later'
-      if (requestId === 'refused') lastConflictKey = undefined
-      else {
-        await cancelBatch(ports, batch, [number], `${foreignRequestReason} ${requestId}`)
-        const rowText = formatRow({ ...row, line: lines.get(number) })
-        ports.onQuestion([`Request ${requestId} is recorded; ${rowText} is not sent.`])
-      }
+    if (answer === 'leave-out') {
+      const reason = row.heldFor === 'similar' ? samePersonReason : 'left out by a person’s decision'
+      await cancelBatch(ports, batch, [number], reason)
+    } else if (answer === 'has-request') {
+      const requestId = question.requestId ?? (await askRequestId(ports))
+      if (requestId === '') return 'later'
+      const rowWithLine = { ...row, line: lines.get(number) }
+      // If the request is refused, the question is asked again.
+      if (!(await recordRequest(ports, batch, rowWithLine, requestId))) lastConflictKey = undefined
     } else if (row.heldFor === 'other_service') {
       await heldRows.recordSameService(
         [other?.baseUrl ?? row.baseUrl, row.baseUrl],
@@ -216,38 +219,36 @@ async function decideHeldRow(
   }
 }
 
-/** Returns the reason that is recorded for a held row that the user left out. */
-function reasonToLeaveOut({ heldFor, matches }: BatchRow): string {
-  if (heldFor === 'similar') return samePersonReason
-  if (heldFor === 'unmatched_request' && matches?.requestId !== undefined)
-    return `${foreignRequestReason} ${matches.requestId}`
-  return 'left out by a person’s decision'
-}
-
-/**
- * Asks for the id of the provider's request for a row, and records that request. Returns the id; undefined if the user
- * does not know it yet, and `refused` if it was not recorded, after the reason was shown.
- */
-async function askAndRecordRequest(
-  ports: DecideServices,
-  batch: Batch,
-  row: BatchRow,
-): Promise<string | undefined> {
-  const requestId = await ports.prompter.text({
+/** Asks for the id of the provider's request; empty if the user does not know it yet. */
+function askRequestId({ prompter }: DecideServices): Promise<string> {
+  return prompter.text({
     message: 'Id of their request:',
     help: 'Empty: decide later. The row stays held until the request is recorded.',
     check: (text) => (text === '' ? undefined : requestIdProblem(text)),
   })
-  if (requestId === '') return undefined
+}
+
+/** Records the provider's request for a held row. Returns whether it was recorded; if not, the reason was shown. */
+async function recordRequest(
+  ports: DecideServices,
+  batch: Batch,
+  row: BatchRow,
+  requestId: string,
+): Promise<boolean> {
   try {
-    await recordProvidersRequest(ports, batch, row, requestId)
-    return requestId.toLowerCase()
+    requireSameService(batch, ports.api)
+    await recordAnswer(ports, batch, row, { kind: 'has', requestId }, undefined)
+    ports.onQuestion([`${formatRow(row)} is ordered: request ${requestId.toLowerCase()}`])
+    return true
   } catch (error) {
     const canAskAgain =
-      error instanceof UsageError || error instanceof InvalidInputError || error instanceof NotFoundError
+      error instanceof UsageError ||
+      error instanceof InvalidInputError ||
+      error instanceof NotFoundError ||
+      error instanceof DuplicateError
     if (!canAskAgain) throw error
     ports.onQuestion([capitalize(error.message), ...(error.hint?.split('\n') ?? [])])
-    return 'refused'
+    return false
   }
 }
 

@@ -84,7 +84,7 @@ export async function reconcileByDecision(
       hint: `List the unknown rows with: refcheck batch rows ${batch.id} --state unknown`,
     })
   }
-  requireDecidable(ports, batch, row)
+  requireDecidable(ports, batch, row, decision.answer)
   const answer = decision.answer ?? (await askAnswer(ports, prompter, row))
   if (answer !== undefined) {
     const end = await applyAnswer(ports, batch, row, answer, decision.reason)

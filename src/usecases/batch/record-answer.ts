@@ -15,8 +15,6 @@ import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { findRowsOfRequest } from '../request/read-requests.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
-import { similarity } from '../../domain/submission/similarity.ts'
 import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
 import { type OrderServices, readAttemptTime, readClockDifferenceMs } from '../request/send.ts'
@@ -31,17 +29,22 @@ import {
 } from './same-organisation.ts'
 
 /** The services that decisions about a row use; `prompter` is undefined without a terminal. */
-export interface DecisionServices extends ReconcileServices, Pick<OrganisationServices, 'batches'> {
+export interface DecisionServices
+  extends ReconcileServices, Pick<OrganisationServices, 'batches'>, Pick<Services, 'heldRows'> {
   prompter: Prompter | undefined
 }
 
-/** Throws a UsageError for a row that needs no decision, or that belongs to another service or account. */
+/**
+ * Throws a UsageError for a row that needs no decision, or that belongs to another service or account. `answer`: the
+ * provider's answer, if the user gave it already.
+ */
 export function requireDecidable(
   { api, account }: Pick<OrderServices, 'api' | 'account'>,
   batch: Batch,
   row: BatchRow,
+  answer?: ProvidersAnswer,
 ): void {
-  requireUnsettled(row)
+  requireUnsettled(row, answer)
   requireSameService(batch, api)
   requireSameAccount(batch, account)
 }
@@ -131,7 +134,7 @@ export async function queueAgain(
 }
 
 /**
- * Records the request that the provider named for an unknown row ("they have it"), after a read that compares
+ * Records the request that the provider named for an unknown or held row ("they have it"), after a read that compares
  * the request with the row. The user has to confirm differences; without a terminal they cause a UsageError.
  */
 async function recordRequest(
@@ -139,9 +142,10 @@ async function recordRequest(
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },
 ): Promise<void> {
-  const { api, ledger, clock, governor, signal, onQuotaWait, prompter } = ports
+  const { api, ledger, clock, governor, heldRows, signal, onQuotaWait, prompter } = ports
   await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
+  if (row.state === 'held') await requireRelatedPackage(ports, row, request)
   const rowsWithRequest = await findRowsOfRequest(ports, request.request_id)
   const fingerprintMatch =
     row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
@@ -178,7 +182,9 @@ async function recordRequest(
   const evidence =
     differences.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differences)}`
   const decision = { by: api.userEmail, why: `${why ?? reason}; ${evidence}` }
-  await applyChange(ports, row, acceptedByEvidence(request, clock.now(), decision))
+  const change = acceptedByEvidence(request, clock.now(), decision)
+  if (row.state === 'held') await heldRows.accept(row, change)
+  else await applyChange(ports, row, change)
 }
 
 /** Returns why a text is not the id of a request; undefined if it is one. */
@@ -188,22 +194,15 @@ export function requestIdProblem(text: string): string | undefined {
     : 'is not a whole id, such as 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 }
 
-/** The services that recording a request of the provider for a held row uses. */
-export interface RecordRequestServices extends DecisionServices, Pick<Services, 'unmatched' | 'heldRows'> {}
-
 /**
- * Throws InvalidInputError unless a request is for the package of a row or one that replaces it or was replaced by it,
- * and for a person for whom the row counts as the same or as similar: only then is the row, and any later row of the
- * person, compared with the request.
+ * Throws InvalidInputError unless a request is for the package of a held row or one that replaces it or was replaced by
+ * it.
  */
-async function requireRequestOfRow(
-  ports: Pick<RecordRequestServices, 'api' | 'heldRows' | 'clock' | 'signal'>,
+async function requireRelatedPackage(
+  ports: Pick<DecisionServices, 'api' | 'heldRows' | 'clock' | 'signal'>,
   row: BatchRow,
   request: RequestResource,
 ): Promise<void> {
-  const found = row.recipient && similarity(row.recipient, request.recipient)
-  if (found?.kind !== 'same' && found?.kind !== 'similar')
-    throw otherOrderError(request, row, 'for somebody else')
   if (request.package_id === row.packageId) return
   await readAndLinkPackages(ports)
   if (!(await areRelatedPackages(ports, row, request.package_id)))
@@ -212,35 +211,13 @@ async function requireRequestOfRow(
 
 /** Whether the package of a row and another one replace each other, or count as one after a move. */
 async function areRelatedPackages(
-  { heldRows }: Pick<RecordRequestServices, 'heldRows'>,
+  { heldRows }: Pick<DecisionServices, 'heldRows'>,
   { baseUrl, packageId = 0 }: BatchRow,
   otherId: number,
 ): Promise<boolean> {
   const own = await heldRows.readPackageRelations(baseUrl, packageId)
   const other = await heldRows.readPackageRelations(baseUrl, otherId)
   return own.relatedIds.has(otherId) || own.predecessors.has(otherId) || other.predecessors.has(packageId)
-}
-
-/**
- * Records a request that the provider has for a held row, and that this store lost or did not order, so that later
- * orders of the person are compared with it. Throws InvalidInputError if a read shows another person or package.
- */
-export async function recordProvidersRequest(
-  ports: RecordRequestServices,
-  batch: Batch,
-  row: BatchRow,
-  requestId: string,
-): Promise<void> {
-  const { api, ledger, clock, governor, signal, onQuotaWait, unmatched } = ports
-  requireSameService(batch, api)
-  await requireOrganisation(ports, batch)
-  await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
-  const request = await api.getRequest(requestId, signal)
-  await requireRequestOfRow(ports, row, request)
-  // An order of this store is compared with later rows already.
-  if ((await findRowsOfRequest({ api, ledger }, request.request_id)).length > 0) return
-  const readContext = { service: serviceOf(api.baseUrl), reader: api.userEmail, now: clock.now() }
-  await unmatched.record(request.request_id, readContext, request)
 }
 
 async function applyChange(

@@ -49,6 +49,7 @@ test('each reason has its question, and the first choice decides nothing', () =>
       This store had lost attempts, so Anna Mueller may have been ordered. Does the provider have a request?
       The provider has none: order Anna Mueller (a@example.com)
       The provider has one: record it
+      Do not order: leave out
     same
       
     similar_unknown
@@ -56,7 +57,8 @@ test('each reason has its question, and the first choice decides nothing', () =>
     unmatched_request
       Request r-1, which was not ordered with this store, is for Anna Mueller. Order as well?
       Yes: order Anna Mueller (a@example.com) as well
-      No: that request is this order, leave out
+      No: that request is this order, record it
+      No: leave out
     results_open
       people.results.csv, line 4, says that Anna Mueller may have been ordered. Order?
       Not ordered: order Anna Mueller (a@example.com)

@@ -180,6 +180,28 @@ describe('a store that lost attempts', () => {
     expect(await store.ledger.list({ states: ['unknown'] })).toHaveLength(3)
   })
 
+  test('recovers no further order from the log of an attempt whose request a person has recorded for its row', async () => {
+    const { store, batchId } = await restoreOlderStore()
+    await store.rollbacks.acceptOlder()
+    const row = (await rowsOf(store, batchId))[3]
+    if (row === undefined) throw new Error('no row')
+    const requestId = randomUUID()
+    const decision = { by: 'owner@example.com', why: 'the provider has it' }
+    const change = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED', decision } as const
+    await store.heldRows.accept(row, change)
+    await expect(store.heldRows.accept(row, change)).rejects.toThrow('another process changed this order')
+    const accepted = { state: 'accepted', requestId, heldFor: undefined }
+    expect((await rowsOf(store, batchId))[3]).toMatchObject({ ...accepted, attempts: 0 })
+    const entry = readEntries()[0]
+    if (entry === undefined) throw new Error('nothing is recorded')
+    const attemptId = randomUUID()
+    appendRecord({ ...entry, row: 4, number: 20, attemptId })
+    appendRecord({ kind: 'outcome', attemptId, state: 'accepted', requestId })
+    await store.rollbacks.examine()
+    expect((await rowsOf(store, batchId))[3]).toMatchObject({ ...accepted, attempts: 1 })
+    expect(await store.ledger.list({ states: ['unknown'] })).toHaveLength(2)
+  })
+
   test('recovers the batch too: when the same file is added again, its people are duplicates, and a similar person is held', async () => {
     const first = await setup.openStore()
     await addOne(first.ledger, 'another@example.com')
