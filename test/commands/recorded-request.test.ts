@@ -59,7 +59,9 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     `)
     expect(listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
     const listed = (await type('request list --json')).json()
-    expect(listed).toContainEqual(expect.objectContaining({ request_id: requestId, row: 1, state: 'accepted' }))
+    expect(listed).toContainEqual(
+      expect.objectContaining({ request_id: requestId, row: 1, state: 'accepted' }),
+    )
     expect((await type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
     completeRequests(sandbox)
     expect((await type('report sync --output reports')).stdout).toMatch(/Row1-Ana_Identity-check_.*pdf/)
