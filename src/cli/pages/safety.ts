@@ -48,8 +48,8 @@ UNKNOWN ROWS
     $ refcheck batch reconcile 3f2b8c1e --row 2 --drop
 
   A "possible second order" is a request that was not ordered with this store,
-  for a person who was. A new order for the person is held: release it, or say
-  that the request is its order (--request-id). Ask the provider; acknowledge it:
+  for a person who was. A new order for the person is held: release it, or
+  record that request for it (--request-id). Ask the provider, then acknowledge:
     $ refcheck batch reconcile \\
         --acknowledge 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
 

@@ -12,12 +12,18 @@ import { IncompleteError } from '../../errors/kinds.ts'
  */
 type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service' | 'has-request'
 
+interface HeldChoice {
+  value: HeldAnswer
+  label: string
+  detail?: string
+}
+
 /** The question about a held row. */
 interface HeldQuestion {
   /** Lines to show before the question: the two people side by side. */
   details: string[]
   message: string
-  choices: { value: HeldAnswer; label: string; detail?: string }[]
+  choices: HeldChoice[]
   /** The request that the answer `has-request` records; if undefined, its id is asked for. */
   requestId?: string | undefined
 }
@@ -48,15 +54,17 @@ export function heldQuestion(
     message: string,
     yes: string,
     no: string,
-    details: string[] = [],
+    { details = [], record = [] }: { details?: string[]; record?: Omit<HeldChoice, 'value'>[] } = {},
   ): HeldQuestion => ({
     details: packageText === undefined ? details : [...details, `  ${packageText}`],
     message,
     choices: [
       { value: 'later', label: 'Decide later' },
       { value: 'order', label: yes },
+      ...record.map((choice) => ({ value: 'has-request' as const, ...choice })),
       { value: 'leave-out', label: no },
     ],
+    requestId: matches?.requestId,
   })
   const orderAgain = `Yes: ${verb} ${person}${verb === 'order' ? ' again' : ''}`
   const no = 'No: leave out'
@@ -67,7 +75,7 @@ export function heldQuestion(
         'Is this one person?',
         `Two people: ${verb} ${person}`,
         'The same person: leave out',
-        sideBySide(held, other),
+        { details: sideBySide(held, other) },
       )
     case 'ended_in_error':
       return createQuestion(
@@ -88,17 +96,12 @@ export function heldQuestion(
         no,
       )
     case 'unmatched_request':
-      return {
-        details: [],
-        message: `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
-        choices: [
-          { value: 'later', label: 'Decide later' },
-          { value: 'order', label: `Yes: ${verb} ${person} as well` },
-          { value: 'has-request', label: 'No: that request is this order, record it' },
-          { value: 'leave-out', label: 'No: leave out' },
-        ],
-        requestId: matches?.requestId,
-      }
+      return createQuestion(
+        `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
+        `Yes: ${verb} ${person} as well`,
+        no,
+        { record: [{ label: 'No: that request is this order, record it' }] },
+      )
     case 'results_open':
     case 'results_unclear':
       return createQuestion(
@@ -107,20 +110,19 @@ export function heldQuestion(
         'Ordered: leave out',
       )
     case 'store_forgot':
-      return {
-        details: [],
-        message: `This store had lost attempts, so ${name} may have been ordered. Does the provider have a request?`,
-        choices: [
-          { value: 'later', label: 'Decide later' },
-          { value: 'order', label: `The provider has none: ${verb} ${person}` },
-          {
-            value: 'has-request',
-            label: 'The provider has one: record it',
-            detail: 'Its id is asked for, read once and recorded as the order of this row.',
-          },
-          { value: 'leave-out', label: 'Do not order: leave out' },
-        ],
-      }
+      return createQuestion(
+        `This store had lost attempts, so ${name} may have been ordered. Does the provider have a request?`,
+        `The provider has none: ${verb} ${person}`,
+        'Do not order: leave out',
+        {
+          record: [
+            {
+              label: 'The provider has one: record it',
+              detail: 'Its id is asked for, read once and recorded as the order of this row.',
+            },
+          ],
+        },
+      )
     case 'other_service':
       return {
         details: [],
