@@ -204,7 +204,8 @@ export async function endedView(
       ? []
       : await readFailedPeople(await app.services('batches', 'ledger', 'files'), batch)
   const text = resultText(fileName, result, failure, failedPeople)
-  if (failure !== undefined && !failure.isUserChoice)
+  const isAnyoneOrdered = batch.counts.accepted + result.earlierOrders.count > 0
+  if (failure !== undefined && (!failure.isUserChoice || (batch.counts.held === 0 && !isAnyoneOrdered)))
     return batchResultView(status, text, undefined, failedPeople)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`, failedPeople)

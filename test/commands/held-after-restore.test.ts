@@ -96,11 +96,11 @@ test('a request that the provider has is recorded as the order of the row, so th
       0 orders to send
       1 row ordered before, not sent
         Ana Row3 (line 2): ordered 2026-11-20 12:00 +00:00
-      2 rows already waiting in a batch, not sent
-        Ana Row4 (line 3): waiting in batch BATCH_1…
-        Ana Row5 (line 4): waiting in batch BATCH_1…
-    2> Error: nothing was sent: 2 rows wait in batch BATCH_1
-    2> Resume that batch with: refcheck batch resume BATCH_1
+      2 rows that may have been ordered before, not sent
+        Ana Row4 (line 3): held in batch BATCH_1…
+        Ana Row5 (line 4): held in batch BATCH_1…
+    2> Error: nothing was sent: 2 rows are held in batch BATCH_1
+    2> Decide about the held rows of the other batch first: refcheck batch release BATCH_1
     exit 10
   `)
   expect(listOrderedEmails().filter((email) => email === 'a3@example.com')).toHaveLength(1)
@@ -248,4 +248,70 @@ test('a row that may have been ordered stays held after batch move, and no other
   expect((await type(`batch resume ${batchId} --yes --json`)).json()).toMatchObject({ counts: { held: 3 } })
   expect(await type(`request create --package ${successor} ${person} --yes`)).toMatchObject({ code: 2 })
   expect(listOrderedEmails()).not.toContain('a4@example.com')
+})
+
+test('a later file of a person who is held because of lost attempts names the command that decides about that row', async () => {
+  const here = await restoreOlderStore()
+  const row4 = 'Ana,Row4,a4@example.com,+61400000004'
+  const header = here.read('people.csv').split('\n')[0] ?? ''
+  here.write('one.csv', `${header}\n${row4}\n`)
+  here.write('two.csv', `${header}\n${row4}\nNew,Row,new@example.com,+61400000099\n`)
+  const { stderr } = await here.type('batch run one.csv --package 102 --yes')
+  expect(stderr).toContain('first: refcheck batch release ')
+  expect(await here.type('batch run two.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run two.csv --package 102 --yes
+    2>
+    2> two.csv: 2 rows
+    2>   1 order of 102 Identity check only
+    2>   1 row that may have been ordered before, not sent
+    2>     Ana Row4 (line 2): held in batch BATCH_1…
+    2> Sending takes under a minute
+    2>
+    1 of 2 people in two.csv is ordered; 1 duplicate
+
+    batch  BATCH_2
+    two.csv, 102 Identity check only
+
+    1  accepted
+    1  duplicate
+    2  rows
+
+    results  HOME/two.results.csv
+    2> Error: 1 of 2 rows was accepted (1 duplicate)
+    2> Decide about the held rows of the other batch first: refcheck batch release BATCH_1
+    exit 10
+  `)
+  const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
+  expect(await here.type(`batch cancel ${batch?.batch_id} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch cancel BATCH_2 --yes
+    2> Cancelled 1 row; it will not be sent.
+    2> May have been ordered by another row or command: Ana Row4 (line 2)
+    2> Settle that order with: refcheck batch release BATCH_1
+    batch  BATCH_2
+    two.csv, 102 Identity check only
+
+    1  accepted
+    1  cancelled
+    2  rows
+
+    results  HOME/two.results.csv
+    exit 0
+  `)
+  expect(await here.type('batch run two.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run two.csv --package 102 --yes
+    2> two.csv is batch BATCH_2: nothing left to send.
+    1 of 2 people in two.csv is ordered; 1 cancelled; may have been ordered: Ana Row4 (line 2)
+
+    batch  BATCH_2
+    two.csv, 102 Identity check only
+
+    1  accepted
+    1  cancelled
+    2  rows
+
+    results  HOME/two.results.csv
+    2> Error: 1 of 2 rows was accepted (1 cancelled)
+    2> Decide about the held rows of the other batch first: refcheck batch release BATCH_1
+    exit 10
+  `)
 })

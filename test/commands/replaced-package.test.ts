@@ -238,7 +238,7 @@ test('a batch whose package cannot be ordered any more is not asked about, and s
     Running    1 order   read again: refcheck request list --refresh
     Needs you
       people.csv  halted  refcheck batch move BATCH_1 --package 107
-        package 102 ("Identity check only") is INACTIVE and can no longer be ordered; not sent: Ana Row2, Ana Row3
+        package 102 ("Identity check only") is INACTIVE and can no longer be ordered; left to send: Ana Row2, Ana Row3
     exit 0
   `)
   await type(`batch move ${batch_id} --package ${successor}`)

@@ -25,7 +25,7 @@ Lenaa,Vogt-Maier-Lindenberger,l3@example.com,+61400000001
     Running    1 order   read again: refcheck request list --refresh
     Needs you
       more.csv                              halted  refcheck batch resume BATCH_2…
-        organisation has no credits remaining; not sent: Ana Row1, Ana Row2
+        organisation has no credits remaining; left to send: Ana Row1, Ana Row2
       Lenna Vogt-Maier-Lindenb… and 1 more  held    refcheck batch release BATCH_1…
     exit 0
   `)
@@ -35,7 +35,7 @@ Lenaa,Vogt-Maier-Lindenberger,l3@example.com,+61400000001
     Running    1 order   read again: refcheck request list --refresh
     Needs you
       more.csv                              halted  refcheck batch resume BATCH_2
-        organisation has no credits remaining; not sent: Ana Row1, Ana Row2
+        organisation has no credits remaining; left to send: Ana Row1, Ana Row2
       Lenna Vogt-Maier-Lindenb… and 1 more  held    refcheck batch release BATCH_1
     exit 0
   `)

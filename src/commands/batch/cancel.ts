@@ -14,7 +14,11 @@ async function cancelledText(
   batch: Batch,
   numbers: readonly number[],
 ): Promise<string> {
-  const { notOrdered, areAllOrdered } = await describeCancelledRows(services, batch, numbers)
+  const { notOrdered, perhapsOrdered, decisionHint, areAllOrdered } = await describeCancelledRows(
+    services,
+    batch,
+    numbers,
+  )
   const rows = numbers.length
   const rowsText = `Cancelled ${formatCount(rows, 'row')}`
   if (areAllOrdered)
@@ -24,6 +28,9 @@ async function cancelledText(
     ].join('\n')
   return [
     `${rowsText}; ${rows === 1 ? 'it' : 'they'} will not be sent.`,
+    ...(perhapsOrdered === ''
+      ? []
+      : [`May have been ordered by another row or command: ${perhapsOrdered}`, decisionHint]),
     ...(notOrdered === '' ? [] : [hintToOrderCancelled(batch.id, notOrdered)]),
   ].join('\n')
 }

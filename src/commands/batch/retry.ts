@@ -1,4 +1,5 @@
 import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
+import { type ConflictCounts, sameAsUnknownError } from '../../domain/batch/verdict.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
@@ -7,14 +8,19 @@ import { batchResultView, batchStatusView, unfinishedText } from '../../output/v
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
 import { countOrdered, findBatch } from '../../usecases/batch/read-batch.ts'
 
-/** Returns why no row became pending. `batch` is the batch before the command, and `after` its counts after it. */
-function unchangedText(batch: Batch, after: BatchCounts): string {
+/**
+ * Returns why no row became pending. `batch` is the batch before the command, and `after` its counts after it.
+ * `unknown`: the rows that are duplicates of orders with an unknown outcome.
+ */
+function unchangedText(batch: Batch, after: BatchCounts, unknown: ConflictCounts['unknown']): string {
   const { id, counts: before } = batch
   if (before.rejected === 0) return 'No row is rejected.'
+  const { message, hint } = sameAsUnknownError(unknown)
+  const unknownText = unknown.count === 0 ? '' : `\n${message}. ${hint}`
   const heldCount = after.held - before.held
   return heldCount > 0
     ? `${formatCount(heldCount, 'rejected row is', 'rejected rows are')} held now, for a decision: refcheck batch release ${id}`
-    : 'No rejected row is left to send: their people have other orders, or were removed.'
+    : `No rejected row is left to send: their people have other orders, or were removed.${unknownText}`
 }
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
@@ -43,7 +49,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     if (counts.rejected < batch.counts.rejected) await updateResultsFile(this.app, batch)
     this.app.reporter.note(
       queuedCount === 0
-        ? unchangedText(batch, counts)
+        ? unchangedText(batch, counts, (await services.heldRows.countConflicts(id)).unknown)
         : `${formatCount(queuedCount, 'rejected row is', 'rejected rows are')} pending again.`,
     )
     const status = batchStatusView(await statusWithPackage(this.app, updatedBatch))

@@ -48,7 +48,7 @@ const maxNamedOrdered = 3
 /** Returns which people of pending rows were ordered under the package that probably replaced the rows' package. */
 export function orderedUnderSuccessorText(rows: readonly BatchRow[]): string {
   const named = rows.slice(0, maxNamedOrdered).map((row) => {
-    const order = row.matches === undefined ? '' : ` was ${orderText(row, row.matches)}`
+    const order = row.matches === undefined ? '' : ` ${orderText(row, row.matches, 'was ordered')}`
     return `${formatRow(row)}${order}`
   })
   const more = rows.length > named.length ? `; and ${rows.length - named.length} more` : ''
@@ -196,6 +196,10 @@ export function isOrderedOtherwise(row: Pick<BatchRow, 'state' | 'heldFor' | 're
   return row.state === 'cancelled' && row.matches?.state === 'accepted' && !isLeftOutAsSimilar(row)
 }
 
+/** Whether the person of a rejected or cancelled row may have been ordered by another row, and it is not known. */
+export const isPerhapsOrderedOtherwise = ({ matches }: { matches?: Partial<Match> | undefined }): boolean =>
+  matches?.laterBatch !== undefined && matches.state !== 'accepted'
+
 /** Whether the row is held because it shares an e-mail or a phone with a person who may be another one. */
 const isHeldAsSimilar = ({ state, shares }: BatchRow): boolean => state === 'held' && shares.length > 0
 
@@ -269,7 +273,7 @@ function textOfReason(
   return reason === undefined ? null : reasonText(reason, field)
 }
 
-/** Returns when and how the person of a rejected or cancelled row was ordered, and why the row itself was rejected. */
+/** Returns when and how the person of a row was or may have been ordered, and why the row itself was rejected. */
 function laterOrderText(row: BatchRow, order: Match): string {
   const { state, reason, field } = row
   const rejectedText =
@@ -278,10 +282,13 @@ function laterOrderText(row: BatchRow, order: Match): string {
 }
 
 /** Returns when and how the person of a row was ordered: `ordered on 2026-11-26 13:32 +00:00, by more.csv`. */
-function orderText({ packageId, batchId }: BatchRow, order: Match): string {
-  const time = order.orderedAt === undefined ? '' : ` on ${localTime(order.orderedAt)}`
+function orderText({ packageId, batchId }: BatchRow, order: Match, acceptedText = 'ordered'): string {
+  const verb = order.state === 'accepted' ? acceptedText : 'may have been ordered'
+  // For a row that is held because the store had lost attempts, it is not known when it was sent.
+  const time =
+    order.orderedAt === undefined || order.state === 'held' ? '' : ` on ${localTime(order.orderedAt)}`
   const packageText = order.packageId === packageId ? '' : ` under package ${order.packageId}`
-  return `ordered${time}${packageText}, by ${order.batchId === batchId ? 'another row of the file' : order.laterBatch}`
+  return `${verb}${time}${packageText}, by ${order.batchId === batchId ? 'another row of the file' : order.laterBatch}`
 }
 
 const reasonText = (reason: string, field: string | undefined): string =>

@@ -115,7 +115,7 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   email: string | undefined
   /**
    * The order that a duplicate or held row matches, in its present state: a row of this batch or of another one. For a
-   * rejected or cancelled row, the later order by which its person is ordered all the same.
+   * rejected or cancelled row, the other order by which its person is ordered all the same, or may be.
    */
   matches: Match | undefined
   /** The reason why the row is held, or was held before it was left out. */
@@ -144,13 +144,16 @@ export interface Match {
   /** The line of a results file, if no row of this store matches. */
   externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
   /**
-   * The name of the order's batch. It is set only for an order that was made after the batch of the row was added, and
-   * that is found whenever the row is read, because the stored state of the row does not change.
+   * The name of the order's batch. It is set only for an order that was made after the batch of the row was added or that
+   * may have been made, and that is found whenever the row is read, because the stored state of the row does not change.
    */
   laterBatch?: string | undefined
 }
 
-/** A row that was rejected or cancelled or that is pending, and the later order by which its person is ordered. */
+/**
+ * The state of a row that was rejected or cancelled or that is pending, and the order by which its person is ordered or
+ * may be ordered.
+ */
 export interface LaterOrder {
   state: SubmissionState
   match: Match

@@ -10,6 +10,7 @@ import {
   OutcomeUnknownError,
   StoreClosedError,
 } from '../../errors/kinds.ts'
+import { type NamedHeldRow, hintsAboutHeldRow } from './held-question.ts'
 import type { RunEnd } from './run-policy.ts'
 import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
@@ -32,18 +33,12 @@ export interface NamedRows {
   duplicate?: OrderInError | undefined
   /** The names and lines of the rows that the user left out and whose people are not ordered, as text. */
   leftOut?: string | undefined
+  /** The names and lines of the dropped and cancelled rows whose people may have been ordered, as text. */
+  perhapsOrdered?: string | undefined
+  /** The first dropped row. */
+  dropped?: Pick<NamedHeldRow, 'row' | 'rowText'> | undefined
   /** The names and lines of the rows that the user left out as the same person as another order, as text. */
   samePerson?: string | undefined
-}
-
-/** A held row that a hint names. */
-interface NamedHeldRow {
-  row: number
-  /** The name and the line of the row. */
-  rowText: string
-  heldFor: ConflictReason | undefined
-  /** The batch of the order that the row conflicts with; for a request that this store did not order, its id. */
-  conflictBatchId: string | undefined
 }
 
 /**
@@ -87,12 +82,14 @@ export function areAllOrdered({ total, accepted }: BatchCounts, { orderedBefore 
  */
 function isRestLeftOutByUser(
   { total, accepted, invalid, cancelled, dropped }: BatchCounts,
-  { orderedBefore }: ConflictCounts,
+  { orderedBefore, unknown, waiting }: ConflictCounts,
 ): boolean {
+  // The person of a cancelled row may have been ordered by another row.
+  if (unknown.count + waiting.count > 0) return false
   const orderedCount = accepted + orderedBefore.count
   // A cancelled row of a person who was ordered before is counted in `orderedBefore` already.
   const cancelledWithoutOrder = cancelled - orderedBefore.cancelledCount
-  return orderedCount > 0 && orderedCount + invalid + cancelledWithoutOrder + dropped === total
+  return orderedCount + dropped > 0 && orderedCount + invalid + cancelledWithoutOrder + dropped === total
 }
 
 /** The result of a batch, for the first line of the output. */
@@ -109,9 +106,14 @@ export interface BatchResult {
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
   leftOut?: NamedRows['leftOut']
   samePerson?: NamedRows['samePerson']
+  perhapsOrdered?: NamedRows['perhapsOrdered']
 }
 
-function sameAsUnknownError({ count, batchId, droppedRow }: ConflictCounts['unknown']): OutcomeUnknownError {
+export function sameAsUnknownError({
+  count,
+  batchId,
+  droppedRow,
+}: ConflictCounts['unknown']): OutcomeUnknownError {
   const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
   const words = ['refcheck batch reconcile', ...(batchId === undefined ? [] : [batchId])]
   // Without its number, reconcile asks about unknown rows only.
@@ -235,14 +237,19 @@ export function areAllOrderedBefore(
 }
 
 function waitsInOtherBatchError(
-  { waiting: { count, batchId } }: ConflictCounts,
+  { waiting: { count, batchId, isHeld = false } }: ConflictCounts,
   isDryRun: boolean,
 ): IncompleteError {
-  return new IncompleteError(
-    `nothing was sent: ${formatCount(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
-    { hint: `Resume that batch with: refcheck batch resume ${batchId}`, isUserChoice: isDryRun },
-  )
+  const [one, several] = isHeld ? ['row is held', 'rows are held'] : ['row waits', 'rows wait']
+  return new IncompleteError(`nothing was sent: ${formatCount(count, one, several)} in batch ${batchId}`, {
+    hint: isHeld ? decideAboutHeldHint(batchId) : `Resume that batch with: refcheck batch resume ${batchId}`,
+    isUserChoice: isDryRun,
+  })
 }
+
+/** Returns the step before an order of people who may have been ordered by held rows of another batch. */
+const decideAboutHeldHint = (batchId: string | undefined): string =>
+  `Decide about the held rows of the other batch first: refcheck batch release ${batchId}`
 
 /**
  * Returns the next command for the people of cancelled rows. A cancelled row stays cancelled, but its data can be
@@ -286,9 +293,9 @@ function nextStepHint(
 
 function hintAboutUnsentRows(
   batchId: string,
-  { pending, sending, held, cancelled }: BatchCounts,
-  { waiting, orderedBefore }: ConflictCounts,
-  { held: firstHeld, leftOut }: NamedRows,
+  { pending, sending, held }: BatchCounts,
+  { waiting }: ConflictCounts,
+  { held: firstHeld, leftOut, dropped }: NamedRows,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (sending > 0) {
@@ -299,39 +306,16 @@ function hintAboutUnsentRows(
     if (firstHeld === undefined) return reasonsHint
     return [reasonsHint, ...hintsAboutHeldRow(batchId, firstHeld)].join('\n')
   }
+  if (waiting.isHeld === true) return decideAboutHeldHint(waiting.batchId)
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
-  if (cancelled > orderedBefore.cancelledCount) return hintToOrderCancelled(batchId, leftOut)
+  const hints: string[] = []
+  if (leftOut !== undefined) hints.push(hintToOrderCancelled(batchId, leftOut))
+  if (dropped !== undefined)
+    hints.push(
+      `To decide again about ${dropped.rowText}: refcheck batch reconcile ${batchId} --row ${dropped.row}`,
+    )
+  if (hints.length > 0) return hints.join('\n')
   return `See the reason for each row with: refcheck batch rows ${batchId}`
-}
-
-/** Returns the decisions that fit the reason why a row is held, each with its command. */
-export function hintsAboutHeldRow(
-  batchId: string,
-  { row, rowText, heldFor, conflictBatchId = '' }: NamedHeldRow,
-): string[] {
-  const release = `refcheck batch release ${batchId} --row ${row}`
-  const leaveOut = `refcheck batch cancel ${batchId} --row ${row}`
-  const recordRequest = `refcheck batch reconcile ${batchId} --row ${row} --request-id`
-  switch (heldFor) {
-    case 'similar_unknown':
-      return [`Settle the order with an unknown outcome first: refcheck batch reconcile ${conflictBatchId}`]
-    case 'similar':
-      return [`${rowText} is another person: ${release}`, `${rowText} is the same person: ${leaveOut}`]
-    case 'store_forgot':
-      return [
-        `The provider has no request for ${rowText}: ${release}`,
-        `The provider has one: ${recordRequest} UUID`,
-      ]
-    case 'unmatched_request':
-      return [
-        `Order ${rowText} as well: ${release}`,
-        `That request is the order of ${rowText}: ${recordRequest} ${conflictBatchId}`,
-      ]
-    default: {
-      const again = heldFor === 'recent' || heldFor === 'ended_in_error' ? ' again' : ''
-      return [`Order ${rowText}${again}: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
-    }
-  }
 }
 
 /**
@@ -380,8 +364,11 @@ function formatCounts(counts: BatchCounts): string {
 export interface ConflictCounts {
   /** Duplicates of orders with an unknown outcome, and the batch of one of these. */
   unknown: { count: number; batchId: string | undefined; droppedRow?: number | undefined }
-  /** Duplicates of rows that are pending or in flight in another batch. */
-  waiting: ConflictCounts['unknown']
+  /**
+   * Duplicates of rows that are pending, in flight or held in another batch. `isHeld`: whether the batch that is named has
+   * such a held row, which may have been ordered.
+   */
+  waiting: { count: number; batchId: string | undefined; isHeld?: boolean | undefined }
   /** Rows whose order was accepted before, and when the first and the last of these orders were sent. */
   orderedBefore: {
     count: number
@@ -505,13 +492,17 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       if (first !== undefined) orderedBefore.firstSentAt = Math.min(orderedBefore.firstSentAt ?? first, first)
       if (last !== undefined) orderedBefore.lastSentAt = Math.max(orderedBefore.lastSentAt ?? last, last)
     } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending' || state === 'held')) {
-      conflicts.waiting = { count: conflicts.waiting.count + count, batchId }
+      const isHeld = state === 'held' ? true : undefined
+      conflicts.waiting = { count: conflicts.waiting.count + count, batchId, isHeld }
     }
   }
   return conflicts
 }
 
-/** Returns the later orders of people whose rows were rejected or cancelled as groups, one of each row. */
+/**
+ * Returns the later orders of people whose rows were rejected or cancelled as groups, one of each row. Left out are
+ * cancelled rows whose people have a dropped order: a user decided about both.
+ */
 export function* groupLaterOrders(
   orders: Iterable<LaterOrder>,
   ownBatchId: string,
@@ -519,13 +510,14 @@ export function* groupLaterOrders(
   const countedOrders = new Set<string>()
   for (const { state, match } of orders) {
     const { batchId, row, requestStatus, orderedAt } = match
+    if (state === 'cancelled' && match.state === 'dropped') continue
     const key = `${batchId} ${row}`
     const isRepeat = batchId === ownBatchId || countedOrders.has(key)
     countedOrders.add(key)
     yield {
       cancelledCount: state === 'cancelled' ? 1 : 0,
       rejectedCount: state === 'rejected' ? 1 : 0,
-      state: 'accepted',
+      state: match.state,
       requestStatus,
       batchId,
       row,

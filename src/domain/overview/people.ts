@@ -2,7 +2,7 @@ import type { ServiceUser } from '../request/listed-request.ts'
 import { missingPersonText } from '../wording/text.ts'
 import { isoTime, localDay } from '../wording/time.ts'
 import type { BatchRow, Match } from '../batch/batch.ts'
-import { isLeftOutAsSimilar } from '../batch/batch-status.ts'
+import { isLeftOutAsSimilar, isPerhapsOrderedOtherwise } from '../batch/batch-status.ts'
 import { samePersonReason } from '../submission/duplicate.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
@@ -19,7 +19,7 @@ export type PersonRow = ReturnType<typeof personRow>
 export function personRow(
   row: AttentionRow & {
     packageId: number | undefined
-    matches?: Pick<Match, 'requestId' | 'batchId' | 'row'> | undefined
+    matches?: (Pick<Match, 'requestId' | 'batchId' | 'row'> & Partial<Match>) | undefined
   },
   { baseUrl, userEmail }: ServiceUser,
   earlierOrder?: Pick<
@@ -30,6 +30,7 @@ export function personRow(
   const { state, recipient } = row
   const order = state === 'accepted' ? row : earlierOrder
   const isDuplicate = state === 'duplicate' || (state === 'cancelled' && row.reason === samePersonReason)
+  const perhapsOrdered = isPerhapsOrderedOtherwise(row) ? row.matches : undefined
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {
@@ -42,14 +43,11 @@ export function personRow(
     /** The last read status of the request; for other rows the state of the row. */
     status:
       order === undefined
-        ? isDuplicate
-          ? 'duplicate'
-          : state === 'cancelled'
-            ? leftOutStatus
-            : state
+        ? (perhapsOrdered?.state ??
+          (isDuplicate ? 'duplicate' : state === 'cancelled' ? leftOutStatus : state))
         : (order.requestStatus ?? 'RECEIVED'),
-    /** Whether another row ordered the request. */
-    is_repeat: order !== undefined && order !== row,
+    /** Whether another row ordered the request, or may have ordered it. */
+    is_repeat: perhapsOrdered !== undefined || (order !== undefined && order !== row),
     /** When the order was sent; set only if it was accepted. */
     ordered_at: order === undefined ? null : isoTime(order.attemptedAt),
     read_at: order === undefined ? null : isoTime(order.requestStatusAt ?? order.changedAt),
@@ -57,6 +55,8 @@ export function personRow(
     request_id: (order ?? row).requestId ?? (isDuplicate ? row.matches?.requestId : undefined) ?? null,
     batch_id: row.batchId,
     row: row.row,
+    /** The key of the other row by which the person may have been ordered. */
+    perhaps_ordered_by: perhapsOrdered === undefined ? null : rowKey(perhapsOrdered),
     /** For a duplicate, the row of the same file that it repeats. */
     same_as_row: isDuplicate && row.matches?.batchId === row.batchId ? row.matches.row : null,
   }
@@ -85,7 +85,8 @@ export function removeDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   const requests = new Set(rows.flatMap((row) => (isDuplicate(row) ? [] : (row.request_id ?? []))))
   return rows.filter((row) => {
     if (!isDuplicate(row)) return true
-    const { request_id: id, same_as_row: first, batch_id: batchId } = row
+    const { request_id: id, same_as_row: first, batch_id: batchId, perhaps_ordered_by: orderKey } = row
+    if (orderKey !== null && keys.has(orderKey)) return false
     if (first !== null && keys.has(rowKey({ batchId, row: first }))) return false
     const isCounted = id !== null && requests.has(id)
     if (id !== null) requests.add(id)

@@ -101,7 +101,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
     case 'similar_unknown':
       return [
         `somebody similar may have been ordered: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
-        `Nothing was sent. Settle that order first: ${reconcileCommand(order)}`,
+        `Nothing was sent. Settle that order first: ${decisionCommand(order)}`,
       ]
     case 'other_service':
       return [
@@ -234,13 +234,15 @@ export function sameServiceHint(one: string, other: string): string {
   ].join('\n')
 }
 
-type OpenOrder = Pick<Submission, 'batchId' | 'row' | 'state'>
+type OpenOrder = Pick<Submission, 'batchId' | 'row'> & { state: Submission['state'] | undefined }
 
 /**
- * Returns the command to reconcile an order. It reconciles by evidence, except for a dropped row, about which a user
- * has already decided without evidence.
+ * Returns the command to settle an order that may have been accepted: a row that is held because the store had lost
+ * attempts is released. Another one is reconciled by evidence, except for a dropped row, about which a user has already
+ * decided without evidence.
  */
-export function reconcileCommand({ batchId, row, state }: OpenOrder): string {
+export function decisionCommand({ batchId, row, state }: OpenOrder): string {
+  if (state === 'held') return `refcheck batch release ${batchId}`
   return `refcheck batch reconcile ${batchId}${state === 'dropped' ? ` --row ${row}` : ''}`
 }
 
@@ -248,5 +250,5 @@ export function reconcileCommand({ batchId, row, state }: OpenOrder): string {
 export function reconcileHint(order: OpenOrder & Pick<Submission, 'offeredId'>, extraText = ''): string {
   const { offeredId } = order
   const requestNamed = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
-  return `It may have been ordered, so it is not sent again. ${requestNamed}${extraText}Settle it with: ${reconcileCommand(order)}`
+  return `It may have been ordered, so it is not sent again. ${requestNamed}${extraText}Settle it with: ${decisionCommand(order)}`
 }

@@ -292,9 +292,10 @@ function matchLines(matches: Plan['matches']): string[] {
       ({ conflict: { order, externalResult } }) =>
         externalResult === undefined && states.includes(order.state),
     )
-  const pending = inState('pending', 'held')
+  const pending = inState('pending')
   const inFlight = inState('sending')
-  const unknown = inState('unknown', 'dropped')
+  // Only a held row that may have been ordered is in conflict with another row.
+  const unknown = inState('unknown', 'dropped', 'held')
   const notAccepted = new Set([...pending, ...inFlight, ...unknown])
   return [
     ...notSentLines(
@@ -451,7 +452,8 @@ function similarPerson(
 function earlierOrderText({ order, externalResult }: Conflict): string {
   const { requestId, requestStatus, state, batchId, attemptedAt, changedAt } = order
   if (externalResult !== undefined) return `ordered, by ${externalResultPosition(externalResult)}`
-  if (state === 'pending' || state === 'held') return `waiting in batch ${batchId.slice(0, 8)}`
+  if (state === 'pending') return `waiting in batch ${batchId.slice(0, 8)}`
+  if (state === 'held') return `held in batch ${batchId.slice(0, 8)}`
   if (requestId === undefined) return `sent ${localTime(attemptedAt ?? changedAt)} (${state})`
   const end = requestStatus === 'CANCELLED' || requestStatus === 'ERROR' ? `, ended ${requestStatus}` : ''
   return `ordered ${localTime(attemptedAt ?? changedAt)}${end}`

@@ -63,25 +63,28 @@ export function batchResultView(
  */
 export function resultText(
   name: string,
-  { counts, earlierOrders, orderedInThisRun, people, leftOut, samePerson }: BatchResult,
+  { counts, earlierOrders, orderedInThisRun, people, leftOut, samePerson, perhapsOrdered }: BatchResult,
   failure: RefcheckError | undefined,
   failedPeople: readonly FailedPerson[] = [],
 ): string {
+  const perhapsText =
+    perhapsOrdered === undefined ? '' : `; may have been ordered: ${sanitize(perhapsOrdered)}`
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
-    return unfinishedText(name, counts, earlierOrders, failedPeople)
+    return `${unfinishedText(name, counts, earlierOrders, failedPeople)}${perhapsText}`
   const total = counts.total - earlierOrders.repeatCounts.all
   const orderedEarlier = earlierOrders.count - earlierOrders.repeatCounts.ordered
   const orderedCount = counts.accepted + orderedEarlier
   const file = sanitize(name)
   const failed = failedText(earlierOrders.failedByStatus, failedPeople)
-  const mark = failed === '' ? '✔ ' : ''
+  const mark = failed + perhapsText === '' ? '✔ ' : ''
   if (failure !== undefined) {
-    const otherCounts =
-      leftOut === undefined ? counts : { ...counts, cancelled: earlierOrders.cancelledCount }
+    // The names replace the counts of cancelled and dropped rows.
+    const otherCounts = { ...counts, cancelled: earlierOrders.cancelledCount, dropped: 0 }
     const others = [sanitize(leftOut ?? ''), othersText(otherCounts, earlierOrders)].filter(
       (each) => each !== '',
     )
-    return `${mark}${peopleText(orderedCount, total, file)}${failed}; left out: ${others.join(', ')}`
+    const leftOutText = others.length === 0 ? '' : `; left out: ${others.join(', ')}`
+    return `${mark}${peopleText(orderedCount, total, file)}${failed}${leftOutText}${perhapsText}`
   }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
   const leftOutText = samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`

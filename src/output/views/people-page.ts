@@ -298,7 +298,9 @@ function personLine(
   const missing = email !== '' ? email : status === 'invalid' ? `row ${row.row}` : 'removed'
   const shown = name === '' ? missing : shownName(name)
   const note = row.is_repeat
-    ? 'ordered elsewhere'
+    ? row.perhaps_ordered_by !== null
+      ? 'perhaps ordered elsewhere'
+      : 'ordered elsewhere'
     : row.same_as_row === null
       ? ''
       : original?.name === undefined || original.name === name

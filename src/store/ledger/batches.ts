@@ -109,18 +109,19 @@ LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.mat
 
 /**
  * The accepted orders of the people of a batch's rows in `:states` that were made after the batch was added, the latest
- * last: of the same account, and of any package and service. Left out are rows that are known as ordered by the order
- * that they match, and orders against which a user released the row. `isPage`: only for the rows from `:after` to
+ * last, and the orders that may have been accepted: of the same account, and of any package and service. Left out are
+ * rows that are known as ordered by the order that they match, and orders against which a user released the row. `isPage`: only for the rows from `:after` to
  * `:last`, which are found by their numbers, because the index of states has the rows of all pages.
  */
 export const selectLaterOrders = (isPage: boolean): string => `
 SELECT s.row_number AS own_row, s.state AS own_state, s.package_id AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
-  o.package_id, o.request_id, o.request_status, o.first_name, o.last_name, o.email, o.phone, ob.base_url,
+  o.state, o.package_id, o.request_id, o.request_status, o.first_name, o.last_name, o.email, o.phone, ob.base_url,
   ${nameOf('ob')} AS later_batch, coalesce(a.began_at, o.changed_at) AS ordered_at
 FROM submissions s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
-JOIN submissions o ON o.person_print = s.person_print AND o.state = 'accepted'
+JOIN submissions o ON o.person_print = s.person_print
+  AND (o.state IN ('accepted', 'unknown', 'dropped') OR o.state = 'held' AND o.held_for = 'store_forgot')
 JOIN batches ob ON ob.id = o.batch_id
 LEFT JOIN attempts a ON a.id = o.attempt_id
 WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
@@ -128,7 +129,8 @@ WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
     ? `s.row_number > :after AND s.row_number <= :last AND {isIn (s.state || ''), states}`
     : '{isIn s.state, states}'
 }
-  AND (b.account = '' OR ob.account IN ('', b.account)) AND coalesce(a.began_at, o.changed_at) >= b.added_at
+  AND (b.account = '' OR ob.account IN ('', b.account))
+  AND (o.state <> 'accepted' OR coalesce(a.began_at, o.changed_at) >= b.added_at)
   AND NOT coalesce(${isLeftOutButOrdered}, FALSE)
   AND NOT EXISTS (SELECT 1 FROM releases r WHERE
     r.batch_id = s.batch_id AND r.row_number = s.row_number AND r.other_batch = o.batch_id AND r.other_row = o.row_number
@@ -279,12 +281,12 @@ function matchInResults(
   return { ...match, externalResult: { file, line } }
 }
 
-/** States of rows that change no more by themselves, and whose people may have been ordered later. */
+/** States of rows that change no more by themselves, and whose people may have been ordered otherwise. */
 const statesWithLaterOrders: readonly SubmissionState[] = ['rejected', 'cancelled']
 
 /** A row of `selectLaterOrders`. */
 type SelectedLaterOrder = Required<
-  Pick<Match, 'batchId' | 'row' | 'requestId' | 'orderedAt' | 'requestStatus' | 'laterBatch'>
+  Pick<Match, 'batchId' | 'row' | 'state' | 'requestId' | 'orderedAt' | 'requestStatus' | 'laterBatch'>
 > &
   Record<'ownRow' | 'ownPackage' | 'packageId', number> &
   Record<'ownBaseUrl' | 'baseUrl', string> &
@@ -292,8 +294,8 @@ type SelectedLaterOrder = Required<
 
 /**
  * Finds the latest accepted order for the same checks that was made for the person of a row after the row's batch was
- * added. A rejected or cancelled row that has one is shown as ordered. Returns the orders by the number of the row.
- * `page`: only those of these rows.
+ * added, or else an order that may have been accepted. A rejected or cancelled row that has one is shown as ordered or
+ * perhaps ordered. Returns the orders by the number of the row. `page`: only those of these rows.
  */
 export function* findLaterOrders(
   matching: Matching,
@@ -309,10 +311,11 @@ export function* findLaterOrders(
   for (const { ownRow, ownState, ownPackage, ownBaseUrl, ...selected } of found) {
     const { baseUrl, firstName, lastName, email, phone, ...order } = selected
     if (order.batchId === batchId && order.row === ownRow) continue
+    if (order.state !== 'accepted' && orders.get(ownRow)?.match.state === 'accepted') continue
     const own = { baseUrl: ownBaseUrl, packageId: ownPackage }
     if (!areForSameChecks(own, { baseUrl, packageId: order.packageId }, services, packages)) continue
     const recipient = recipientOf({ firstName, lastName, email, phone })
-    orders.set(ownRow, { state: ownState, match: { ...order, state: 'accepted', recipient } })
+    orders.set(ownRow, { state: ownState, match: { ...order, recipient } })
   }
   return orders
 }

@@ -1,6 +1,11 @@
-import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
+import { formatRow, type Batch, type BatchRow, type Match } from '../../domain/batch/batch.ts'
 import { heldElsewhereError, stoppedQuestionsError } from '../../domain/batch/batch-status.ts'
-import { heldReasonTexts, samePersonReason, sameServiceHint } from '../../domain/submission/duplicate.ts'
+import {
+  decisionCommand,
+  heldReasonTexts,
+  samePersonReason,
+  sameServiceHint,
+} from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import {
   DuplicateError,
@@ -80,12 +85,15 @@ async function requireAllReleased(
       },
     )
   }
-  const row = await findRow(batches, batchId, firstMissing)
-  const conflictingBatch = row?.matches && (await batches.find(row.matches.batchId))
+  const order = (await findRow(batches, batchId, firstMissing))?.matches
+  const conflictingBatch = order && (await batches.find(order.batchId))
   throw new UsageError(
     `row ${firstMissing} cannot be released: it ${heldReasonTexts[reason]}${releasedText}`,
     {
-      hint: conflictingBatch === undefined ? undefined : reconcileFirstHint(reason, batch, conflictingBatch),
+      hint:
+        order === undefined || conflictingBatch === undefined
+          ? undefined
+          : reconcileFirstHint(reason, batch, conflictingBatch, order),
     },
   )
 }
@@ -94,10 +102,10 @@ async function requireAllReleased(
  * Returns the hint that says what the user has to do about the conflicting order before the row can be
  * released.
  */
-function reconcileFirstHint(reason: ConflictReason, { baseUrl }: Batch, conflictingBatch: Batch): string {
+function reconcileFirstHint(reason: ConflictReason, { baseUrl }: Batch, other: Batch, order: Match): string {
   return reason === 'other_service'
-    ? sameServiceHint(conflictingBatch.baseUrl, baseUrl)
-    : `Settle that order first: refcheck batch reconcile ${conflictingBatch.id}`
+    ? sameServiceHint(other.baseUrl, baseUrl)
+    : `Settle that order first: ${decisionCommand(order)}`
 }
 
 export interface DecideServices

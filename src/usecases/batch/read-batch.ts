@@ -5,6 +5,7 @@ import {
   type CountedBatch,
   type ListedRow,
   isOrderedOtherwise,
+  isPerhapsOrderedOtherwise,
   type OrderedElsewhere,
   orderedUnderSuccessorText,
   toListedRow,
@@ -15,6 +16,7 @@ import { type BatchResult, countFailed, type FailedPerson, noConflicts } from '.
 import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
 import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
+import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
 import { joinFirst, personName } from '../../domain/wording/text.ts'
@@ -158,14 +160,15 @@ export async function describeWaitingRows(
 }
 
 /**
- * Returns the first people of cancelled rows for whom no order is known, with their lines, and whether each of the
- * people is ordered otherwise. `numbers`: only these rows.
+ * Returns the first people of cancelled rows for whom no order is known, with their lines, those who may have been
+ * ordered otherwise with the command to settle the first of these orders, and whether each of the people is ordered
+ * otherwise. `numbers`: only these rows.
  */
 export async function describeCancelledRows(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   numbers: readonly number[],
-): Promise<{ notOrdered: string; areAllOrdered: boolean }> {
+): Promise<{ notOrdered: string; perhapsOrdered: string; decisionHint: string; areAllOrdered: boolean }> {
   const rows: BatchRow[] = []
   const cancelled = new Set(numbers)
   for await (const row of batches.rows(batch.id, { states: ['cancelled'] }))
@@ -173,9 +176,15 @@ export async function describeCancelledRows(
   // The outcome of the order that a row repeats may be unknown: such a person may not be ordered once more.
   const isRepeat = ({ matches, heldFor }: BatchRow): boolean =>
     matches !== undefined && (heldFor === undefined || heldFor === 'recent')
-  const notOrdered = rows.filter((row) => !isRepeat(row) && !isOrderedOtherwise(row))
+  const perhapsOrdered = rows.filter(isPerhapsOrderedOtherwise)
+  const order = perhapsOrdered[0]?.matches
+  const notOrdered = rows.filter(
+    (row) => !isRepeat(row) && !isOrderedOtherwise(row) && !perhapsOrdered.includes(row),
+  )
   return {
     notOrdered: await nameFirstPeople(files, batch, notOrdered),
+    perhapsOrdered: await nameFirstPeople(files, batch, perhapsOrdered),
+    decisionHint: order === undefined ? '' : `Settle that order with: ${decisionCommand(order)}`,
     areAllOrdered: rows.length > 0 && rows.every(isOrderedOtherwise),
   }
 }

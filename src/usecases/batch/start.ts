@@ -20,7 +20,12 @@ import {
 } from './results-file.ts'
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
-import { heldElsewhereError, isOrderedOtherwise, matchInError } from '../../domain/batch/batch-status.ts'
+import {
+  heldElsewhereError,
+  isOrderedOtherwise,
+  isPerhapsOrderedOtherwise,
+  matchInError,
+} from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
@@ -127,6 +132,7 @@ export async function startBatch(
       })),
       leftOut: outcome.leftOut,
       samePerson: outcome.samePerson,
+      perhapsOrdered: outcome.perhapsOrdered,
     },
   }
 }
@@ -209,6 +215,7 @@ export interface RunOutcome {
   /** The rows that the user left out, as text. */
   leftOut?: NamedRows['leftOut']
   samePerson?: NamedRows['samePerson']
+  perhapsOrdered?: NamedRows['perhapsOrdered']
 }
 
 /**
@@ -279,6 +286,7 @@ export async function reconcileAndSend(
       failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
       leftOut: namedRows.leftOut,
       samePerson: namedRows.samePerson,
+      perhapsOrdered: namedRows.perhapsOrdered,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -321,26 +329,38 @@ async function readNamedRows(
     },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
-    ...(counts.cancelled === 0 ? {} : await describeLeftOut(batches, batch, describeRow)),
+    ...(counts.cancelled + counts.dropped === 0 ? {} : await describeLeftOut(batches, batch, describeRow)),
   }
 }
 
-/** Describes the cancelled rows whose people are not ordered, and those that were left out as the same person. */
+/**
+ * Describes the cancelled rows whose people are not ordered, those that were left out as the same person, and the
+ * cancelled and dropped rows whose people may have been ordered.
+ */
 async function describeLeftOut(
   batches: RunServices['batches'],
   batch: Batch,
   describeRow: NonNullable<RunBatchOptions['describeRow']>,
-): Promise<Pick<NamedRows, 'leftOut' | 'samePerson'>> {
-  const rows: Record<'leftOut' | 'samePerson', BatchRow[]> = { leftOut: [], samePerson: [] }
-  for await (const row of batches.rows(batch.id, { states: ['cancelled'] })) {
-    if (!isOrderedOtherwise(row)) rows.leftOut.push(row)
-    else if (row.reason === samePersonReason) rows.samePerson.push(row)
+): Promise<Pick<NamedRows, 'leftOut' | 'samePerson' | 'perhapsOrdered' | 'dropped'>> {
+  const leftOut: BatchRow[] = []
+  const samePerson: BatchRow[] = []
+  const perhapsOrdered: BatchRow[] = []
+  for await (const row of batches.rows(batch.id, { states: ['cancelled', 'dropped'] })) {
+    if (row.state === 'dropped' || isPerhapsOrderedOtherwise(row)) perhapsOrdered.push(row)
+    else if (!isOrderedOtherwise(row)) leftOut.push(row)
+    else if (row.reason === samePersonReason) samePerson.push(row)
   }
-  const describe = async (cancelled: readonly BatchRow[]): Promise<string | undefined> => {
-    const named = await Promise.all(cancelled.slice(0, maxNamed).map((row) => describeRow(row, batch)))
-    return cancelled.length === 0 ? undefined : joinFirst(named, maxNamed, cancelled.length)
+  const describe = async (rows: readonly BatchRow[]): Promise<string | undefined> => {
+    const named = await Promise.all(rows.slice(0, maxNamed).map((row) => describeRow(row, batch)))
+    return rows.length === 0 ? undefined : joinFirst(named, maxNamed, rows.length)
   }
-  return { leftOut: await describe(rows.leftOut), samePerson: await describe(rows.samePerson) }
+  const dropped = perhapsOrdered.find(({ state }) => state === 'dropped')
+  return {
+    leftOut: await describe(leftOut),
+    samePerson: await describe(samePerson),
+    perhapsOrdered: await describe(perhapsOrdered),
+    dropped: dropped && { row: dropped.row, rowText: await describeRow(dropped, batch) },
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
-import { errorInResults } from '../../domain/batch/batch-status.ts'
+import { errorInResults, isPerhapsOrderedOtherwise } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   sortAttention,
@@ -34,7 +34,8 @@ export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'heldRows' 
 
 /** States of rows that may need a decision by the user; an invalid row is reported when its file is read. */
 const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
-export const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'invalid']
+/** The person of a cancelled row may have been ordered by a row of another batch, which then needs a decision. */
+const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'invalid', 'cancelled']
 
 /** The organisation and account whose orders are read. */
 export interface OverviewScope {
@@ -97,8 +98,11 @@ export async function readAttention(
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
-      if (row.state === 'rejected' && row.matches !== undefined) continue
-      const rowItem = findAttention(row, batch, errorInResults(row), now)
+      const rowItem = isPerhapsOrderedOtherwise(row)
+        ? attentionOfOtherOrder(row, scopeBatches, now)
+        : row.state === 'rejected' && row.matches !== undefined
+          ? undefined
+          : findAttention(row, batch, errorInResults(row), now)
       if (rowItem !== undefined) items.push(rowItem)
     }
   }
@@ -117,6 +121,22 @@ export async function readAttention(
 }
 
 /**
+ * Returns the item about the order of another batch by which the person of a rejected or cancelled row may be ordered;
+ * undefined if that batch is in scope too, so that the order has an item of its own.
+ */
+function attentionOfOtherOrder(
+  row: BatchRow,
+  scopeBatches: readonly Batch[],
+  now: number,
+): Attention | undefined {
+  const { matches } = row
+  if (matches?.state === undefined || scopeBatches.some(({ id }) => id === matches.batchId)) return undefined
+  const { batchId: id, state, orderedAt: changedAt = row.changedAt, laterBatch: name = '' } = matches
+  const order = { ...row, row: matches.row, state, changedAt }
+  return findAttention(order, { id, kind: 'file', name }, errorInResults(row), now)
+}
+
+/**
  * Adds the names of the people who wait in a halted batch to its reason, if they are few. If each of them was ordered
  * otherwise meanwhile, the next command takes their rows out of the batch.
  */
@@ -128,15 +148,20 @@ async function addWaitingPeople(
   if (item.reason === null || counts.pending > maxNamedWaiting) return item
   const laterOrders = await heldRows.findLaterOrdersOfPending(id)
   const names: string[] = []
-  for await (const row of batches.rows(id, { states: ['pending'] }))
-    if (!laterOrders.has(row.row)) names.push(formatRow(row))
+  for await (const row of batches.rows(id, { states: ['pending'] })) {
+    const order = laterOrders.get(row.row)?.match
+    if (order?.state === 'accepted') continue
+    names.push(
+      `${formatRow(row)}${order === undefined ? '' : ` (may have been ordered by ${order.laterBatch})`}`,
+    )
+  }
   return names.length === 0
     ? {
         ...item,
         reason: `${item.reason}; the people of the other rows are ordered otherwise`,
         command: `refcheck batch cancel ${id}`,
       }
-    : { ...item, reason: `${item.reason}; not sent: ${names.join(', ')}` }
+    : { ...item, reason: `${item.reason}; left to send: ${names.join(', ')}` }
 }
 
 /** Returns the items of one batch that need a decision by the user. `accepted`: the batch's accepted rows. */

@@ -23,7 +23,7 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import { reconcileCommand } from '../../domain/submission/duplicate.ts'
+import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
@@ -327,7 +327,7 @@ export async function findRequestOfPerson(
   if (prompter === undefined) {
     const candidates = matchingOrders.map((order) => {
       const { requestId } = order
-      const command = requestId === undefined ? reconcileCommand(order) : commandFor(requestId)
+      const command = requestId === undefined ? decisionCommand(order) : commandFor(requestId)
       return { description: describeOrder(order), command }
     })
     throw new UsageError(...ambiguousPerson(text, candidates))
@@ -353,10 +353,10 @@ function requestIdOfOrder(order: Submission): string {
   throw state === 'dropped'
     ? new NotFoundError(
         `${personText} is perhaps ordered: package ${order.packageId}${sentText}, the outcome is unknown and the order was dropped`,
-        { hint: `It is never sent again. To decide again: ${reconcileCommand(order)}` },
+        { hint: `It is never sent again. To decide again: ${decisionCommand(order)}` },
       )
     : new NotFoundError(`${personText} is perhaps ordered: the outcome is unknown`, {
-        hint: `Find out with: ${reconcileCommand(order)}`,
+        hint: `Find out with: ${decisionCommand(order)}`,
       })
 }
 

@@ -17,8 +17,8 @@ import type { Submission } from '../../../src/domain/submission/submission.ts'
 const done: RunEnd = { kind: 'done' }
 const interrupted: RunEnd = { kind: 'interrupted' }
 const halted: RunEnd = { kind: 'halted', error: new ForbiddenError('no credits', { hint: 'Buy some' }) }
-const errorOf = (states: Parameters<typeof countsOf>[0], end: RunEnd = done) =>
-  runError('b-1', countsOf(states), end)
+const errorOf = (states: Parameters<typeof countsOf>[0], end: RunEnd = done, leftOut?: string) =>
+  runError('b-1', countsOf(states), end, noConflicts(), { leftOut })
 
 test('a batch with only accepted rows has no error', () => {
   expect(errorOf({ accepted: 3 })).toBeUndefined()
@@ -42,7 +42,7 @@ test('the hint contains batch resume if rows are pending, and only then', () => 
   expect(errorOf({ accepted: 1 }, halted)?.hint).toBe('Buy some')
   expect(errorOf({ accepted: 1, pending: 1 })?.hint).toContain(resumeCommand)
   expect(errorOf({ accepted: 1, rejected: 1 })?.hint).toContain('refcheck batch rows b-1')
-  expect(errorOf({ accepted: 1, cancelled: 1 })?.hint).toContain(
+  expect(errorOf({ accepted: 1, cancelled: 1 }, done, 'Ana Row')?.hint).toContain(
     'refcheck batch export b-1 --state cancelled',
   )
 })

@@ -38,6 +38,7 @@ test('an accepted order has the status of its request, which is RECEIVED until i
     batch_id: 'b1',
     row: 3,
     same_as_row: null,
+    perhaps_ordered_by: null,
   })
   expect(personRow({ ...row, requestStatus: 'PARTIAL', requestStatusAt: 3000 }, user)).toMatchObject({
     status: 'PARTIAL',
