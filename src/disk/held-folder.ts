@@ -8,12 +8,12 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 
 import { IoError, RefcheckError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process.ts'
 import { diskFailure } from './failure.ts'
-import { writableByAll, isSticky } from './ownership.ts'
+import { writableByAll, isSticky, partsOfPath } from './ownership.ts'
 import { isPrivateGroup } from './private-group.ts'
 
 /** The accounts other than the user's that may create files in a folder. */
@@ -28,8 +28,6 @@ export interface WritableFolder {
 const groupWrite = 0o020
 /** Linux's O_PATH, with which a folder can be opened without permission to read it. Node has no constant for it. */
 const O_PATH = 0o10000000
-/** Limit of symbolic links in one path: the system follows at most 40 too. */
-const maxLinks = 40
 /**
  * Folder in which Linux has a path for each open descriptor; a path below it starts in the folder that was opened.
  */
@@ -45,13 +43,13 @@ export function otherWriters(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): Write
 }
 
 /**
- * As `otherWriters`, but for a folder above: root may own it, and with the sticky bit only owners can exchange
- * entries. `rootId` is the user id of root.
+ * As `otherWriters`, but for a folder above that belongs to the user or root: with the sticky bit only owners can
+ * exchange entries.
  */
-function findExchangers(status: Stats, rootId: number): Writers | undefined {
-  const ownId = ownUserId()
-  if (status.uid !== ownId && status.uid !== 0 && status.uid !== rootId) return 'its owner'
-  return isSticky(status) ? undefined : otherWriters({ mode: status.mode, uid: ownId ?? 0, gid: status.gid })
+function findExchangers(status: Stats): Writers | undefined {
+  return isSticky(status)
+    ? undefined
+    : otherWriters({ mode: status.mode, uid: ownUserId() ?? 0, gid: status.gid })
 }
 
 /** The folder that a path leads to, and how other accounts could make the path lead elsewhere. */
@@ -65,31 +63,19 @@ interface Route {
 }
 
 /** Resolves the part of a path that exists. */
-function resolveRoute(folder: string, above?: WritableFolder, linkCount = 0): Route {
-  const names = resolve(folder).split(sep)
-  let rootId = 0
-  let exchangeable = above
-  for (let depth = 1; depth <= names.length; depth += 1) {
-    const path = names.slice(0, depth).join(sep) || sep
-    const status = lstatSync(path, { throwIfNoEntry: false })
-    if (status === undefined) break
-    // In a user namespace, root may have a user id other than 0.
-    if (depth === 1) rootId = status.uid
+function resolveRoute(folder: string): Route {
+  let resolvedPath = resolve(folder)
+  let above: WritableFolder | undefined
+  for (const { path, status, isForeign, isLast, wholePath } of partsOfPath(folder)) {
+    resolvedPath = wholePath
     if (status.isSymbolicLink()) {
-      const isForeign = status.uid !== ownUserId() && status.uid !== 0 && status.uid !== rootId
-      if (isForeign || exchangeable !== undefined) return { path, above: exchangeable, link: path }
-      // The system cannot open a path with more links.
-      if (linkCount === maxLinks) break
-      const target = resolve(dirname(path), readlinkSync(path), ...names.slice(depth))
-      return resolveRoute(target, exchangeable, linkCount + 1)
-    }
-    if (!status.isDirectory()) break
-    if (depth < names.length) {
-      const writers = findExchangers(status, rootId)
-      exchangeable ??= writers && { path, writers }
+      if (isForeign || above !== undefined) return { path, above, link: path }
+    } else if (status.isDirectory() && !isLast) {
+      const writers = isForeign ? 'its owner' : findExchangers(status)
+      above ??= writers && { path, writers }
     }
   }
-  return { path: resolve(folder), above: exchangeable, link: undefined }
+  return { path: resolvedPath, above, link: undefined }
 }
 
 /** Throws an IoError if the path leads through a symbolic link that another account made or could have made. */

@@ -26,6 +26,43 @@ export const writableByOthers = 0o022
 /** Limit of symbolic links in one path: the system follows at most 40 too. */
 const maxLinks = 40
 
+/** An existing part of a path. */
+interface PathPart {
+  path: string
+  status: Stats
+  /** Whether an account other than the user's and root owns it. */
+  isForeign: boolean
+  /** Whether it is the end of the path. */
+  isLast: boolean
+  /** The whole path, without the symbolic links before this part. */
+  wholePath: string
+}
+
+/** Yields the existing parts of a path from the root on. After a symbolic link, it yields the parts of its target. */
+export function* partsOfPath(path: string): Generator<PathPart> {
+  let wholePath = resolve(path)
+  let names = wholePath.split(sep)
+  let linkCount = 0
+  let rootId = 0
+  for (let depth = 1; depth <= names.length; depth += 1) {
+    const partPath = names.slice(0, depth).join(sep) || sep
+    const status = lstatSync(partPath, { throwIfNoEntry: false })
+    if (status === undefined) return
+    // In a user namespace, root may have a user id other than 0.
+    if (depth === 1) rootId = status.uid
+    const isForeign = ![ownUserId(), 0, rootId].includes(status.uid)
+    yield { path: partPath, status, isForeign, isLast: depth === names.length, wholePath }
+    if (status.isSymbolicLink()) {
+      // The system cannot open a path with more links.
+      if (linkCount === maxLinks) return
+      linkCount += 1
+      wholePath = resolve(dirname(partPath), readlinkSync(partPath), ...names.slice(depth))
+      names = wholePath.split(sep)
+      depth = 0
+    } else if (!status.isDirectory()) return
+  }
+}
+
 /** A folder or file that another account owns or may write to. */
 export interface Weakness {
   path: string
@@ -41,31 +78,13 @@ export interface Weakness {
  * grant the permission bits `withheldBits`. The sticky bit counts as not granting them, because only owners rename
  * entries of such a folder. Undefined if there is no weakness; parts of the path that do not exist are not checked.
  */
-export function findFolderWeakness(
-  folder: string,
-  withheldBits = writableByAll,
-  linkCount = 0,
-): Weakness | undefined {
+export function findFolderWeakness(folder: string, withheldBits = writableByAll): Weakness | undefined {
   const ownId = ownUserId()
   if (ownId === undefined) return undefined
-  const names = resolve(folder).split(sep)
-  let rootId = 0
-  for (let depth = 1; depth <= names.length; depth += 1) {
-    const path = names.slice(0, depth).join(sep) || sep
-    const status = lstatSync(path, { throwIfNoEntry: false })
-    if (status === undefined) return undefined
-    // In a user namespace, root may have a user id other than 0.
-    if (depth === 1) rootId = status.uid
-    const isLast = depth === names.length
-    if (status.uid !== ownId && (isLast || (status.uid !== 0 && status.uid !== rootId)))
+  for (const { path, status, isForeign, isLast } of partsOfPath(folder)) {
+    if (isForeign || (isLast && status.uid !== ownId))
       return { path, isAbove: !isLast, problem: 'foreign', status }
-    if (status.isSymbolicLink()) {
-      // The system cannot open a path with more links.
-      if (linkCount === maxLinks) return undefined
-      const target = resolve(dirname(path), readlinkSync(path), ...names.slice(depth))
-      return findFolderWeakness(target, withheldBits, linkCount + 1)
-    }
-    if (!status.isDirectory()) return undefined
+    if (!status.isDirectory()) continue
     const isWritable = isLast
       ? (status.mode & writableByOthers) !== 0
       : (status.mode & withheldBits) !== 0 && (status.mode & stickyBit) === 0

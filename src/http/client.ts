@@ -55,16 +55,14 @@ export class HttpClient {
 
   /** Makes one exchange and reads the whole body. Throws TransportError, or the signal's reason. */
   async send(request: HttpRequest): Promise<HttpResponse> {
-    const { url, limits } = this.#resolveTarget(request)
-    const exchange = this.#startExchange(request, url, limits)
-    return this.#readWhole(exchange, this.#transport.sharedDispatcher(exchange.plan.calledUrl, limits))
+    const exchange = this.#startExchange(request)
+    return this.#readWhole(exchange, this.#sharedDispatcher(exchange))
   }
 
   /** Makes one exchange whose body is read as it arrives. Throws as `send` does, also during the iteration. */
   async open(request: HttpRequest): Promise<HttpStream> {
-    const { url, limits } = this.#resolveTarget(request)
-    const exchange = this.#startExchange(request, url, limits)
-    return this.#exchange(exchange, this.#transport.sharedDispatcher(exchange.plan.calledUrl, limits))
+    const exchange = this.#startExchange(request)
+    return this.#exchange(exchange, this.#sharedDispatcher(exchange))
   }
 
   /**
@@ -73,9 +71,9 @@ export class HttpClient {
    * through a proxy), and an iterable body cannot be sent again.
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
-    const { url, limits } = this.#resolveTarget(request)
-    const exchange = this.#startExchange(request, url, limits)
-    const route = this.#transport.freshRoute(exchange.plan.calledUrl, limits)
+    const exchange = this.#startExchange(request)
+    const { url, calledUrl, limits } = exchange.plan
+    const route = this.#transport.freshRoute(calledUrl, limits)
     try {
       // `reset`: undici closes the connection after the response.
       return await this.#readWhole(exchange, route.dispatcher, { reset: true })
@@ -96,27 +94,24 @@ export class HttpClient {
     await this.#transport.close()
   }
 
-  #resolveTarget(request: HttpRequest): { url: URL; limits: HttpLimits } {
-    const { isPlainHttpAllowed } = this.#options
-    return {
-      url: secureUrl(request.url, undefined, isPlainHttpAllowed),
-      limits: { ...jsonLimits, ...request.limits },
-    }
-  }
-
-  #startExchange(request: HttpRequest, url: URL, limits: HttpLimits): Exchange {
-    const { clock, onStart, onExchange } = this.#options
+  #startExchange(request: HttpRequest): Exchange {
+    const { clock, isPlainHttpAllowed, onStart, onExchange } = this.#options
+    const url = secureUrl(request.url, undefined, isPlainHttpAllowed)
     onStart?.(request)
     const calledUrl = interceptedUrl(url) ?? url
     return new Exchange({
       request,
       url,
       calledUrl,
-      limits,
+      limits: { ...jsonLimits, ...request.limits },
       clock,
       onExchange,
       proxy: this.#transport.proxyFor(calledUrl),
     })
+  }
+
+  #sharedDispatcher({ plan }: Exchange): Dispatcher {
+    return this.#transport.sharedDispatcher(plan.calledUrl, plan.limits)
   }
 
   async #readWhole(

@@ -42,45 +42,31 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
   const deadline = policy.clock.monotonic() + policy.budgetMs
   const remainingMs = (): number => deadline - policy.clock.monotonic()
   for (let attemptCount = 1; ;) {
-    const outcome = await catchTransportError(attempt)
-    if (outcome.kind === 'answer' && outcome.answer.status === 429) {
-      await waitForQuota(outcome.answer, policy, remainingMs())
+    const outcome = await attempt().catch((error: unknown) => {
+      if (error instanceof TransportError) return error
+      throw error
+    })
+    const isFailure = outcome instanceof TransportError
+    if (!isFailure && outcome.status === 429) {
+      await waitForQuota(outcome, policy, remainingMs())
       continue
     }
     const backoff = randomBackoffMs(attemptCount, policy.random)
-    if (!isWorthRepeating(outcome) || attemptCount >= maxAttempts || backoff > remainingMs())
-      return unwrap(outcome)
+    const isWorthRepeating = isFailure ? !outcome.permanent : outcome.status >= 500
+    if (!isWorthRepeating || attemptCount >= maxAttempts || backoff > remainingMs()) {
+      if (isFailure) throw outcome
+      return outcome
+    }
     attemptCount += 1
     policy.onRetry?.({
       kind: 'retry',
       attempt: attemptCount,
       of: maxAttempts,
       seconds: backoff / 1000,
-      reason: outcome.kind === 'failure' ? outcome.error.message : `answer ${outcome.answer.status}`,
+      reason: isFailure ? outcome.message : `answer ${outcome.status}`,
     })
     await policy.clock.sleep(backoff, policy.signal)
   }
-}
-
-type Outcome<T> = { kind: 'answer'; answer: T } | { kind: 'failure'; error: TransportError }
-
-/** Returns a TransportError instead of throwing it. */
-async function catchTransportError<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { kind: 'answer', answer: await attempt() }
-  } catch (error) {
-    if (error instanceof TransportError) return { kind: 'failure', error }
-    throw error
-  }
-}
-
-function isWorthRepeating(outcome: Outcome<{ status: number }>): boolean {
-  return outcome.kind === 'failure' ? !outcome.error.permanent : outcome.answer.status >= 500
-}
-
-function unwrap<T>(outcome: Outcome<T>): T {
-  if (outcome.kind === 'failure') throw outcome.error
-  return outcome.answer
 }
 
 /** Waits for as long as a 429 states. Throws a ThrottledError if that is more than `remainingMs`. */

@@ -165,7 +165,7 @@ test('a log of 2,500 events is added in transactions of at most 1,000, and nothi
       return events.map((_, id) => ({ id, repeated: id === 0 }))
     },
   }
-  const options = { key: signingKey(secret), baseUrl: undefined, now: 0, name: 'log.ndjson' }
+  const options = { secret, baseUrl: undefined, now: 0, name: 'log.ndjson' }
   const forged = [...lines.slice(0, -1), createLine(1).replace('PARTIAL', 'ERROR')]
   await expect(importEvents(inbox, Buffer.from(forged.join('\n')), options)).rejects.toThrow('line 2500')
   expect(added).toEqual([])

@@ -19,11 +19,6 @@ export function verifyDelivery(delivery: CapturedDelivery, secret: string): Veri
 
 export type SigningKey = ReturnType<typeof signingKey>
 
-/** Returns a secret in the form that `verifyWith` needs, so that it is prepared only once for many deliveries. */
-export function signingKeyOf(secret: string): SigningKey {
-  return signingKey(secret)
-}
-
 /** Checks a delivery as `verifyDelivery` does, with a prepared key. */
 export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verification {
   const [signature, ...more] = delivery.signatures

@@ -2,12 +2,11 @@ import { basename } from 'node:path'
 
 import { formatCount, personName } from '../../domain/wording/text.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
-import { isExpired, type OrderPlan, type PlanContent } from '../../domain/approval/order-plan.ts'
+import { isExpired, parsePlanCode, type PlanContent } from '../../domain/approval/order-plan.ts'
 import { planForAgent, type PlanForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/plans.ts'
 import type { Services } from '../services.ts'
 import type { CommandResult, RunReadOnly } from './calls.ts'
-import { parsePlanCode } from '../../domain/approval/order-plan.ts'
 
 /** The services that store a plan of an agent; the title of a plan contains the package's name. */
 export type StorePlanServices = AddPlanServices & Pick<Services, 'packageNames'>
@@ -36,15 +35,10 @@ export async function planOrder(
     return { refused: result }
   const { first_name: first, last_name: last } = fields(checked['recipient'])
   const recipientName = personName({ first_name: String(first), last_name: String(last) })
-  const packageId = checked['package_id']
   const contents = { kind: 'order', body: JSON.stringify(checked) } as const
-  const plan = await storePlan({ openPlanServices, signal }, contents, {
-    orders: 1,
-    packageId,
-    source: recipientName,
-  })
-  const answer = { packageId, orders: 1, review: result.document }
-  return { planned: planForAgent(plan, answer) }
+  const about = { orders: 1, packageId: checked['package_id'], review: result.document }
+  signal.throwIfAborted()
+  return storePlan(await openPlanServices(), contents, about, recipientName)
 }
 
 /** Plans orders for several people, each given as the body of a request without its package. */
@@ -62,11 +56,8 @@ export async function planPeople(
   if (result.code !== 0 || orders === 0) return { refused: withReason(result) }
   const services = await openPlanServices()
   const contents = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
-  const plan = await storePlan({ openPlanServices: async () => services, signal }, contents, {
-    orders,
-    packageId,
-  })
-  return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
+  signal.throwIfAborted()
+  return storePlan(services, contents, { orders, packageId, review: result.document })
 }
 
 /** Plans the orders of a file. `planArguments`: the arguments of `batch plan` after the file; `file`: its real path. */
@@ -81,25 +72,23 @@ export async function planFile(
   if (result.code !== 0 || orders === 0) return { refused: withReason(result) }
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
   const contents = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
-  const plan = await storePlan({ openPlanServices, signal }, contents, {
-    orders,
-    packageId,
-    source: basename(file),
-  })
-  return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
+  signal.throwIfAborted()
+  const about = { orders, packageId, review: result.document }
+  return storePlan(await openPlanServices(), contents, about, basename(file))
 }
 
 /** Stores a plan. `source`: the person or the file that the title of the plan names. */
 async function storePlan(
-  { openPlanServices, signal }: Pick<PlanningServices, 'openPlanServices' | 'signal'>,
+  services: StorePlanServices,
   contents: PlanContent,
-  { orders, packageId, source }: { orders: number; packageId: number | null; source?: string },
-): Promise<OrderPlan> {
-  signal.throwIfAborted()
-  const services = await openPlanServices()
+  about: { orders: number; packageId: number | null; review: unknown },
+  source?: string,
+): Promise<PlanEnd> {
+  const { orders, packageId } = about
   const names = await services.packageNames.get(services.owner)
   const orderedPackage = packageId === null ? undefined : { id: packageId, name: names.get(packageId) }
-  return addPlan(services, contents, planTitle(orders, orderedPackage, source))
+  const plan = await addPlan(services, contents, planTitle(orders, orderedPackage, source))
+  return { planned: planForAgent(plan, about) }
 }
 
 const pendingCount = (result: CommandResult): number => countOf(result, 'pending')

@@ -8,12 +8,13 @@ import {
   type UsedPlan,
   maxWaitingPlans,
   newOrderPlan,
+  planCode,
+  planCodeBytes,
 } from '../../domain/approval/order-plan.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { NotFoundError, InternalError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
-import { planCode, planCodeBytes } from '../../domain/approval/order-plan.ts'
 
 /** The services for approving plans, and the user who approves. */
 export interface Approval extends Pick<Services, 'plans' | 'clock'> {

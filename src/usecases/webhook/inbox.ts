@@ -1,3 +1,4 @@
+import { signingKey } from '../../contract/signature.ts'
 import { type LoggedDelivery, readLog } from '../../domain/webhook/capture.ts'
 import { isAccepted } from '../../domain/webhook/delivery.ts'
 import {
@@ -45,9 +46,10 @@ const maxEventsAtOnce = 1_000
 export async function importEvents(
   inbox: Pick<Inbox, 'add'>,
   bytes: Uint8Array,
-  { key, baseUrl, now, name }: { key: SigningKey; baseUrl: string | undefined; now: number; name: string },
+  { secret, baseUrl, now, name }: { secret: string; baseUrl: string | undefined; now: number; name: string },
 ): Promise<Imported> {
   const imported: Imported = { read: 0, added: 0, repeated: 0 }
+  const key = signingKey(secret)
   for (const logged of readLog(bytes)) requireVerified(logged, key, name)
   let events: ReceivedEvent[] = []
   const addCollected = async (): Promise<void> => {

@@ -2,7 +2,6 @@ import { Args, BaseCommand } from '../../../cli/base-command.ts'
 import { secretFileFlag } from '../../../cli/flags/webhook.ts'
 import { maxLargeInputBytes, readInput } from '../../../app/input.ts'
 import { webhookSecrets } from '../../../app/webhook.ts'
-import { signingKeyOf } from '../../../domain/webhook/verify.ts'
 import { importedView } from '../../../output/views/webhook.ts'
 import { importEvents } from '../../../usecases/webhook/inbox.ts'
 
@@ -22,7 +21,7 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
     const { secret, findBaseUrl } = await webhookSecrets(this.app, this.flags['secret-file'])
     const inbox = await this.app.service('inbox')
     const imported = await importEvents(inbox, bytes, {
-      key: signingKeyOf(secret),
+      secret,
       baseUrl: await findBaseUrl(),
       now: this.context.clock.now(),
       name: file,
