@@ -34,6 +34,8 @@ const commandKinds: [kind: string, purposes: string[], lines: string[][]][] = [
     [
       ['config', 'list'],
       ['batch', 'list', '--json'],
+      ['batch', 'status', '3f2b8c1e'],
+      ['batch', 'rows', '3f2b8c1e'],
       ['request', 'list'],
       ['store', 'info'],
       ['webhook', 'sign', 'body.json'],
@@ -58,6 +60,7 @@ const commandKinds: [kind: string, purposes: string[], lines: string[][]][] = [
     'a command that checks stored data as it reads them',
     ['shapes'],
     [
+      ['status'],
       ['auth', 'list'],
       ['webhook', 'events', 'list'],
     ],

@@ -5,7 +5,7 @@ import {
   ThrottledError,
   UsageError,
 } from '../../errors/kinds.ts'
-import { backoffMs, type Outcome } from '../submission/outcome.ts'
+import type { Outcome } from '../submission/outcome.ts'
 import { quotaExceededError } from '../quota/windows.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -408,3 +408,15 @@ export type BatchEvent =
   | { name: 'results-unread'; file: string; why: string }
   /** Rows of a results file that are about other people than the present rows of the file. */
   | { name: 'results-of-others'; file: string; rows: number }
+
+const firstBackoffMs = 500
+const maxBackoffMs = 30_000
+
+/**
+ * Returns the milliseconds before an order that was not sent is tried again. `attempt` counts from 1, `fraction` is
+ * in [0, 1): half of the time is fixed and half random, so that several processes do not retry at the same moment.
+ */
+export function backoffMs(attempt: number, fraction: number): number {
+  const maxDelayMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1))
+  return Math.round(maxDelayMs / 2 + (maxDelayMs / 2) * fraction)
+}

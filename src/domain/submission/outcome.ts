@@ -260,21 +260,3 @@ export interface AttemptOutcome {
   attempt: Attempt
   outcome: Outcome
 }
-
-export function changedElsewhereError(): InternalError {
-  return new InternalError('another process changed this order', {
-    hint: 'Send nothing again before you have looked at: refcheck request list',
-  })
-}
-
-const firstBackoffMs = 500
-const maxBackoffMs = 30_000
-
-/**
- * Returns the milliseconds before an order that was not sent is tried again. `attempt` counts from 1, `fraction` is
- * in [0, 1): half of the time is fixed and half random, so that several processes do not retry at the same moment.
- */
-export function backoffMs(attempt: number, fraction: number): number {
-  const maxDelayMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1))
-  return Math.round(maxDelayMs / 2 + (maxDelayMs / 2) * fraction)
-}

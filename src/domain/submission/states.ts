@@ -113,3 +113,9 @@ export function changeAfterCrash(
   }
   return undefined
 }
+
+export function changedElsewhereError(): InternalError {
+  return new InternalError('another process changed this order', {
+    hint: 'Send nothing again before you have looked at: refcheck request list',
+  })
+}

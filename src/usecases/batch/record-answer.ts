@@ -1,3 +1,4 @@
+import { changedElsewhereError } from '../../domain/submission/states.ts'
 import {
   confirmationQuestion,
   differencesText,
@@ -9,7 +10,7 @@ import {
 } from '../../domain/batch/reconciliation.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
-import { acceptedByEvidence, changedElsewhereError } from '../../domain/submission/outcome.ts'
+import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { type RequestResource, uuid } from '../../contract/request.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'

@@ -1,3 +1,4 @@
+import { changedElsewhereError } from '../../domain/submission/states.ts'
 import {
   type RunEnd,
   type RunLimits,
@@ -8,12 +9,7 @@ import {
 } from '../../domain/batch/run-policy.ts'
 import type { OrderServices } from '../request/send.ts'
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import {
-  changedElsewhereError,
-  type AttemptOutcome,
-  type Outcome,
-  changeFor,
-} from '../../domain/submission/outcome.ts'
+import { type AttemptOutcome, type Outcome, changeFor } from '../../domain/submission/outcome.ts'
 import { conflictText } from '../../domain/submission/duplicate.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'

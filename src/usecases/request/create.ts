@@ -1,8 +1,9 @@
+import { changedElsewhereError } from '../../domain/submission/states.ts'
 import type { OrderServices } from './send.ts'
 import { runSingle, type SingleRun } from '../batch/runner.ts'
 import type { RequestBody } from '../../contract/request.ts'
 import type { Created, CreateOptions } from '../../domain/request/result.ts'
-import { changedElsewhereError, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
+import { type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
 import {
   conflictInError,
   duplicateError,

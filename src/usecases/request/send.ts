@@ -1,9 +1,9 @@
+import { changedElsewhereError } from '../../domain/submission/states.ts'
 import type { Services } from '../services.ts'
 import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import type { Clock } from '../../host/clock.ts'
 import {
   maxPauseMs,
-  changedElsewhereError,
   type AttemptOutcome,
   type Outcome,
   outcomeOf,

@@ -1,6 +1,7 @@
+import { changedElsewhereError } from '../../../src/domain/submission/states.ts'
 import { expect, test } from 'vitest'
 
-import { changedElsewhereError, maxPauseMs } from '../../../src/domain/submission/outcome.ts'
+import { maxPauseMs } from '../../../src/domain/submission/outcome.ts'
 
 test('an order is not sent more than five seconds after it was journaled (src/docs/ordering.md, section 2)', () => {
   expect(maxPauseMs).toBe(5000)

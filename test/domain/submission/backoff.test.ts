@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { backoffMs } from '../../../src/domain/submission/outcome.ts'
+import { backoffMs } from '../../../src/domain/batch/run-policy.ts'
 
 test('each wait is twice the previous one; half of it is fixed and half random', () => {
   expect([1, 2, 3].map((attempt) => backoffMs(attempt, 0))).toEqual([250, 500, 1000])
