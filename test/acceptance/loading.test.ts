@@ -59,11 +59,7 @@ const commandKinds: [kind: string, purposes: string[], lines: string[][]][] = [
   [
     'a command that checks stored data as it reads them',
     ['shapes'],
-    [
-      ['status'],
-      ['auth', 'list'],
-      ['webhook', 'events', 'list'],
-    ],
+    [['status'], ['auth', 'list'], ['webhook', 'events', 'list']],
   ],
   [
     'a command that reads a CSV file',
