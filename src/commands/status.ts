@@ -13,6 +13,7 @@ export default class Status extends BaseCommand<typeof Status> {
   ].join('\n\n')
   static override examples = [
     'refcheck status',
+    'refcheck status --all',
     'refcheck status --done 3f2b8c1e',
     'refcheck status --html status.html',
   ]
@@ -21,6 +22,7 @@ export default class Status extends BaseCommand<typeof Status> {
       summary: 'Mark finished requests as looked at; on a terminal also by name or e-mail',
       multiple: true,
     }),
+    all: Flags.boolean({ summary: 'List each person who needs you by name, without a limit' }),
     html: Flags.string({
       summary: 'Also write a page over all orders of the organisation in use',
       helpValue: 'FILE',
@@ -30,8 +32,7 @@ export default class Status extends BaseCommand<typeof Status> {
 
   async run(): Promise<void> {
     const { html, overwrite, done } = this.flags
-    const options = { overwrite, flag: '--html', hasOverwrite: true }
-    const file = await openOptionalFile(this.context, html, options)
+    const file = await openOptionalFile(this.context, html, { overwrite, flag: '--html', hasOverwrite: true })
     const services = await this.app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock')
     const scope = await overviewScope(this.app)
     const prompter = this.flags.json ? undefined : this.app.prompter()
@@ -43,6 +44,7 @@ export default class Status extends BaseCommand<typeof Status> {
     if (file !== undefined && file.path === undefined) return writeOutput(this.app, file, [content])
     const failure = await tryToWriteOutput(this.app, file, () => content, { kind: 'export' })
     if (file !== undefined && failure === undefined) this.app.note(`Page written to ${file.path}`)
-    this.answer(overviewView(overview, quota, closing, this.context.clock.now()), failure)
+    const options = { now: this.context.clock.now(), showsAll: this.flags.all }
+    this.answer(overviewView(overview, quota, closing, options), failure)
   }
 }

@@ -93,3 +93,19 @@ test('the page of people counts a person with two rejected rows once', async () 
   await type('status --html people.html')
   expect(read('people.html').replaceAll(/\s+/g, ' ')).toContain('<dd>2 <small>1 person</small></dd>')
 })
+
+test('status --all lists each person who needs the user by name', async () => {
+  const { write, type } = await session()
+  for (let file = 1; file <= 9; file += 1) {
+    const rows = ['Lena', 'Lenna', 'Lenaa'].map(
+      (first, at) => `${first},Vogt${file},l${file}${at}@example.com,+6140000000${file}`,
+    )
+    write(`f${file}.csv`, `first_name,last_name,email,phone\n${rows.join('\n')}\n`)
+    await type(`batch run f${file}.csv --package 102 --yes --quiet`)
+  }
+  const short = await type('status', terminal)
+  expect(short.stdout.split('\n').at(-2)).toBe('  and 1 more; each person: refcheck status --all')
+  const whole = await type('status --all', terminal)
+  expect(whole.stdout.match(/^ {2}\S+ Vogt\d +held {2}refcheck batch release /gm)).toHaveLength(18)
+  expect(whole.stdout).not.toContain(' more')
+})

@@ -74,7 +74,7 @@ FOLLOW AN ORDER
   when every report is ready, 10 if a request ended CANCELLED or ERROR, 11 if
   --timeout was reached. request list shows what was ordered with this store;
   the API itself has no list. status shows on one screen what is running, what
-  needs a decision by a person, and the command for it. One that ended CANCELLED
-  or ERROR stays there until request get showed it, or until
-  refcheck status --done REQUEST_ID.
+  needs a decision by a person, and the command for it; status --all names each
+  person. One that ended CANCELLED or ERROR stays there until request get showed
+  it, or until refcheck status --done REQUEST_ID.
 `

@@ -11,8 +11,6 @@ import { cutName, cutText, joinFirst, personName } from '../../domain/wording/te
 import { sanitize } from '../../host/text.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 
-/** The number of groups that fit a screen of 24 lines. */
-const maxGroups = 3
 /** The number of people of a group whose names are shown. */
 export const maxNamed = 3
 
@@ -33,13 +31,13 @@ export const kindStyle = (kind: AttentionKind): Style =>
   ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
 /**
- * Returns two lines for each group of problems that the user has to look at: a summary, and the command for it. On a
- * terminal, only the first `maxShown` groups are shown.
+ * Returns two lines for each group of problems that the user has to look at: a summary, and the command for it, for at
+ * most `maxShown` groups.
  */
 export function attentionLines(
   attention: readonly Attention[],
   terminal: Terminal,
-  maxShown = terminal.columns === undefined ? Number.POSITIVE_INFINITY : maxGroups,
+  maxShown = Number.POSITIVE_INFINITY,
 ): string[] {
   const groups = groupAttention(attention)
   if (groups.length === 0) return [styled(terminal, 'green', 'Nothing.')]
@@ -50,7 +48,7 @@ export function attentionLines(
     return [`${styled(terminal, kindStyle(kind), countText)}  ${summary}`.trimEnd(), `  ${command}`]
   })
   const omittedCount = groups.length - maxShown
-  return omittedCount > 0 ? [...lines, `and ${omittedCount} more; --json lists all`] : lines
+  return omittedCount > 0 ? [...lines, `and ${omittedCount} more`] : lines
 }
 
 function groupSummary({ batch, items, kind }: AttentionGroup): string {

@@ -23,13 +23,13 @@ const shownQuotaFraction = 0.9
 
 /**
  * Shows `refcheck status`. `quota` is undefined if no profile is logged in; `closing` is the reason why the store is
- * closed.
+ * closed. `showsAll`: whether each person who needs the user has a line, without a limit.
  */
 export function overviewView(
   overview: Overview,
   quota: QuotaStatus | undefined,
   closing: Closing | undefined,
-  now: number,
+  { now, showsAll }: { now: number; showsAll: boolean },
 ): View {
   return {
     json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
@@ -38,7 +38,7 @@ export function overviewView(
         ...closingLines(closing, terminal),
         organisationLine(overview, now, terminal),
         ...runningLines(overview, terminal),
-        ...attentionTable(overview.attention, terminal),
+        ...attentionTable(overview.attention, terminal, showsAll),
         ...endedLines(overview),
         ...reportLines(overview, terminal),
         ...quotaWarning(quota, now, terminal),
@@ -104,11 +104,11 @@ function batchLine({ name, state, total, pending }: ListedBatch): string {
 }
 
 /** Returns the people and batches that need the user, each with the kind and the command. */
-function attentionTable(attention: readonly Attention[], terminal: Terminal): string[] {
+function attentionTable(attention: readonly Attention[], terminal: Terminal, showsAll: boolean): string[] {
   if (attention.length === 0) return [labelLine(terminal, 'Needs you', 'nothing')]
   const isShort = terminal.columns !== undefined
-  const groups = groupAttention(attention).flatMap(splitFinishedGroup)
-  const shown = isShort ? groups.slice(0, maxAttentionLines) : groups
+  const groups = groupAttention(attention).flatMap((group) => splitGroup(group, showsAll))
+  const shown = isShort && !showsAll ? groups.slice(0, maxAttentionLines) : groups
   const cells = shown.map(({ kind, batch, items, command }) => ({
     who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstName(items),
     kind,
@@ -129,7 +129,7 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal): st
     return isOneLine ? `${start}${padding}  ${command}${why}` : `${start}${why}\n    ${command}`
   })
   const more = groups.length - shown.length
-  const rest = more > 0 ? [`  and ${more} more; all of them: refcheck status --json`] : []
+  const rest = more > 0 ? [`  and ${more} more; each person: refcheck status --all`] : []
   return [styled(terminal, 'bold', 'Needs you'), ...lines, ...rest]
 }
 
@@ -150,13 +150,17 @@ function endedLines({ statuses, attention }: Overview): string[] {
 
 const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
 
-/** Splits a small group of finished requests into one group per request, because each needs its own command. */
-function splitFinishedGroup(
+/**
+ * Splits a group into one group per entry if `isAlwaysSplit`, or if they are a few finished requests, because each of
+ * these needs its own command.
+ */
+function splitGroup(
   group: AttentionGroup,
+  isAlwaysSplit: boolean,
 ): Pick<AttentionGroup, 'kind' | 'batch' | 'items' | 'command'>[] {
   const { kind, items } = group
-  const shouldSplit = (kind === 'error' || kind === 'cancelled') && items.length <= maxNamed
-  return shouldSplit
+  const isSmallFinished = (kind === 'error' || kind === 'cancelled') && items.length <= maxNamed
+  return isAlwaysSplit || isSmallFinished
     ? items.map((item) => ({ kind, batch: item.batch, items: [item], command: item.command }))
     : [group]
 }

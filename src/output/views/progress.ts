@@ -301,9 +301,6 @@ export class ReportProgress {
   }
 }
 
-/** The number of groups of rows that a screen of 24 lines can show below the counts. */
-const maxGroups = 5
-
 /** Shows `statusView`, the progress of the checks of the batch, and the rows that need a person. */
 export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
   const counts = statusesInOrder(Object.entries(statuses))
@@ -324,13 +321,7 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
           : [
               '',
               styled(terminal, 'bold', 'Needs a person'),
-              ...indentAll(
-                attentionLines(
-                  attentionItems,
-                  terminal,
-                  terminal.columns === undefined ? undefined : maxGroups,
-                ),
-              ),
+              ...indentAll(attentionLines(attentionItems, terminal)),
             ]),
       ].join('\n')
     },
