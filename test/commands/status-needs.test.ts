@@ -109,3 +109,14 @@ test('status --all lists each person who needs the user by name', async () => {
   expect(whole.stdout.match(/^ {2}\S+ Vogt\d +held {2}refcheck batch release /gm)).toHaveLength(18)
   expect(whole.stdout).not.toContain(' more')
 })
+
+test('batch status says once that a row is held, and of whom it may be', async () => {
+  const { write, type } = await session()
+  const rows = ['Lena,Vogt,l1@example.com,+61400000001', 'Lenna,Vogt,l2@example.com,+61400000001']
+  write('people.csv', `first_name,last_name,email,phone\n${rows.join('\n')}\n`)
+  const run = await type('batch run people.csv --package 102 --yes --max 1 --json')
+  const { batch_id: id } = run.json() as { batch_id: string }
+  expect((await type(`batch status ${id}`)).stdout).toContain(
+    '  1 held  people.csv: Lenna Vogt: has the same phone as Lena Vogt (l1@example.com), ',
+  )
+})

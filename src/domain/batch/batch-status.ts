@@ -312,12 +312,12 @@ function matchText(
 
 /** Returns the matching order for a terminal: the person instead of ids. */
 function personText(
-  { batchId, row, requestId, state, orderedAt }: Match,
+  { batchId, requestId, state, orderedAt }: Match,
   ownBatchId: string,
   { line, ...other }: Recipient & Pick<BatchRow, 'line'>,
 ): string {
   const isOrdered = requestId !== undefined && orderedAt !== undefined
-  const rowText = batchId === ownBatchId ? [line === undefined ? `row ${row}` : `line ${line}`] : []
+  const rowText = batchId === ownBatchId ? [line === undefined ? 'in the same file' : `line ${line}`] : []
   const stateText = state === 'unknown' ? 'unknown outcome' : state
   const details = isOrdered ? [`ordered ${localTime(orderedAt)}`] : stateText === undefined ? [] : [stateText]
   return [personWithEmail(other), ...rowText, ...details].join(', ')

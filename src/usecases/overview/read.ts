@@ -98,11 +98,13 @@ export async function readAttention(
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
+      // The kind of the entry says that the row is held.
+      const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const rowItem = isPerhapsOrderedOtherwise(row)
         ? attentionOfOtherOrder(row, scopeBatches, now)
         : row.state === 'rejected' && row.matches !== undefined
           ? undefined
-          : findAttention(row, batch, errorInResults(row), now)
+          : findAttention(row, batch, reason, now)
       if (rowItem !== undefined) items.push(rowItem)
     }
   }
