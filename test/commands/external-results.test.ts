@@ -147,7 +147,7 @@ describe('a results file of another store next to the input', () => {
       3  rows
 
       results  HOME/people.results-2.csv
-      2> Error: 1 of 3 rows was accepted (1 held, 1 duplicate)
+      2> Error: 2 of 3 rows are ordered (1 held)
       2> See why it is held: refcheck batch rows BATCH_2 --state held
       2> Order Ana Row3 (line 4): refcheck batch release BATCH_2 --row 3
       2> Leave Ana Row3 (line 4) out: refcheck batch cancel BATCH_2 --row 3

@@ -268,13 +268,21 @@ function incompleteError(
   namedRows: NamedRows,
 ): IncompleteError {
   const { accepted, total } = counts
-  return new IncompleteError(
-    `${accepted} of ${formatCount(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
-    {
-      hint: nextStepHint(batchId, counts, conflicts, namedRows),
-      isUserChoice: isRestLeftOutByUser(counts, conflicts),
-    },
-  )
+  const { count: orderedBefore, cancelledCount, rejectedCount } = conflicts.orderedBefore
+  const ordered = accepted + orderedBefore
+  const isSingular = ordered === 1 || total === 1
+  const predicate =
+    orderedBefore === 0 ? `${isSingular ? 'was' : 'were'} accepted` : `${isSingular ? 'is' : 'are'} ordered`
+  const others = formatCounts({
+    ...counts,
+    duplicate: counts.duplicate - (orderedBefore - cancelledCount - rejectedCount),
+    rejected: counts.rejected - rejectedCount,
+    cancelled: counts.cancelled - cancelledCount,
+  })
+  return new IncompleteError(`${ordered} of ${formatCount(total, 'row')} ${predicate} (${others})`, {
+    hint: nextStepHint(batchId, counts, conflicts, namedRows),
+    isUserChoice: isRestLeftOutByUser(counts, conflicts),
+  })
 }
 
 function nextStepHint(
