@@ -231,7 +231,7 @@ export async function finishedView(
 }
 
 /** Returns the batch without the hint of its halt if the error that is printed below its status has the same hint. */
-function withoutRepeatedHint(batch: Batch, failure: RefcheckError | undefined): Batch {
+export function withoutRepeatedHint(batch: Batch, failure: RefcheckError | undefined): Batch {
   const { halt } = batch
   if (halt?.hint === undefined || failure?.hint?.includes(halt.hint) !== true) return batch
   return { ...batch, halt: { ...halt, hint: undefined } }

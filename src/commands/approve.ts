@@ -3,7 +3,7 @@ import { timeoutFlag } from '../cli/flags/values.ts'
 import { createApproval, openFileOfPlan } from '../app/approval.ts'
 import { createPlanServices, createStartServices, orderPrompts } from '../app/batch.ts'
 import { storePackageSuccessors, createOrderServices, createOrderAndWaitServices } from '../app/request.ts'
-import { batchView } from '../app/batch.ts'
+import { batchView, withoutRepeatedHint } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/order-plan.ts'
 import type { OrderPlan, PlanContent } from '../domain/approval/order-plan.ts'
 import {
@@ -105,7 +105,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       return this.answer(unstartedView(outcome, planned.file.name, true), outcome.failure)
     }
     const { batch, failure } = outcome.run
-    this.answer(await batchView(app, batch, this.flags.json), failure)
+    this.answer(await batchView(app, withoutRepeatedHint(batch, failure), this.flags.json), failure)
   }
 
   private get allowFlags() {

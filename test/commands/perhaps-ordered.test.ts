@@ -205,3 +205,112 @@ test('a dropped person is named as perhaps ordered, and not as left out', async 
     exit 10
   `)
 })
+
+test('release --all leaves a row held that is similar to a dropped order, which may have been accepted', async () => {
+  const { type, write, listOrderedEmails } = await session()
+  const smith =
+    'Jonathan,Smith,jon+cut-after@example.com,+61400000001\nJonathon,Smith,jon+cut-after@example.com,+61400000001'
+  write('jon.csv', `${header}\n${smith}\n`)
+  const id = batchIdOf(await type('batch run jon.csv --package 102 --yes --json'))
+  expect((await type(`batch run jon.csv --package 102 --yes`)).stderr).toContain(
+    `with: refcheck batch reconcile ${id}\nDecide about the held rows: refcheck batch release ${id}\n`,
+  )
+  await type(`batch reconcile ${id} --row 1 --drop`)
+  expect(await type(`batch release ${id} --all`)).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_1 --all
+    batch  BATCH_1
+    jon.csv, 102 Identity check only
+
+    1  dropped
+    1  held
+    2  rows
+
+    results  HOME/jon.results.csv
+    2> Error: 1 row stays held, because its person may have been ordered (an order of a similar person has an unknown outcome): Jonathon Smith (line 3)
+    2> Jonathon Smith (line 3) is another person: refcheck batch release BATCH_1 --row 2
+    2> Jonathon Smith (line 3) is the same person: refcheck batch cancel BATCH_1 --row 2
+    exit 10
+  `)
+  await type(`batch resume ${id} --yes`)
+  expect(listOrderedEmails()).toHaveLength(1)
+  expect((await type(`batch release ${id} --row 2`)).code).toBe(0)
+})
+
+test('if the people of a file are ordered by another one or left out, that is no error, and the exit code is 10', async () => {
+  const { type, write } = await session()
+  write('one.csv', `${header}\n${len}\n`)
+  await type('batch run one.csv --package 102 --yes')
+  write('z.csv', `${header}\n${len}\nLenn,Ott,len@example.com,+61400000003\n`)
+  const id = batchIdOf(await type('batch run z.csv --package 102 --yes --json'))
+  await type(`batch cancel ${id} --row 2`)
+  expect(await type('batch run z.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run z.csv --package 102 --yes
+    2> z.csv is batch BATCH_2: nothing left to send.
+    ✔ 1 of 2 people in z.csv is ordered; left out: Lenn Ott (line 3)
+
+    batch  BATCH_2
+    z.csv, 102 Identity check only
+
+    1  duplicate
+    1  cancelled
+    2  rows
+
+    results  HOME/z.results.csv
+
+    Next: refcheck report sync --output reports
+    2> To order Lenn Ott (line 3) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_2 --state cancelled --output again.csv
+    exit 10
+  `)
+})
+
+test('the steps for a package that can no longer be ordered are shown once, also with an unknown row', async () => {
+  const here = await session()
+  here.write('mix.csv', `${header}\n${lee}\n${len}\n`)
+  const id = batchIdOf(await here.type('batch run mix.csv --package 102 --yes --max 1 --json'))
+  here.sandbox.replacePackage(102)
+  expect(await here.type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1 --yes
+    0 of 2 people in mix.csv are ordered; 1 pending, 1 unknown
+
+    batch  BATCH_1
+    mix.csv, 102 Identity check only
+
+    1  pending
+    1  unknown
+    2  rows
+
+    halted  2026-11-20 12:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
+
+    results  HOME/mix.results.csv
+    2> Error: 1 row may or may not have been ordered, 1 not sent yet; halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
+    2> Settle it with: refcheck batch reconcile BATCH_1
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+    2> Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
+    2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv
+    2> Then cancel them here: refcheck batch cancel BATCH_1
+    exit 8
+  `)
+  await here.clock.advance(3_600_000)
+  expect(
+    await here.type(`batch reconcile ${id} --row 1 --confirm-email lee+cut-after@example.com`),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email lee+cut-after@example.com
+    Lee Rap (line 2) was not ordered yet; the row waits to be sent.
+
+    batch  BATCH_1
+    mix.csv, 102 Identity check only
+
+    2  pending
+    2  rows
+
+    halted  2026-11-20 13:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
+
+    results  HOME/mix.results.csv
+    2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 0 accepted so far, 2 not sent yet
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+    2> Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
+    2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv
+    2> Then cancel them here: refcheck batch cancel BATCH_1
+    exit 5
+  `)
+})

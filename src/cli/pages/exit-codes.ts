@@ -32,7 +32,7 @@ EXIT CODE OF A BATCH
     8     the outcome of a row, or of an order that it repeats, is unknown
     3-7   the batch was halted by this error (1 if the store was closed)
     10    rows wait (held, or in another batch), or something was sent and not
-          everyone is ordered
+          everyone is ordered, or the others were left out on purpose
     2     nothing was sent, and no row waits
     0     everyone in the file is ordered, now or before
 

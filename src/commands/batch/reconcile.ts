@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag, batchIdArg, uuidFlag } from '../../cli/flags/values.ts'
-import { showLines, createStartServices, statusWithPackage } from '../../app/batch.ts'
+import { showLines, createStartServices, statusWithPackage, withoutRepeatedHint } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/webhook/read-event.ts'
 import { type ProvidersAnswer, unreconciledError } from '../../domain/batch/reconciliation.ts'
@@ -94,10 +94,8 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     )
     const decision = { batchId: batchId ?? '', row, answer: this.parseProvidersAnswer(), reason }
     const { batch, text, failure } = await reconcileByDecision(services, decision)
-    this.answer(
-      batchResultView(batchStatusView(await statusWithPackage(this.app, batch)), text, undefined),
-      failure,
-    )
+    const status = await statusWithPackage(this.app, withoutRepeatedHint(batch, failure))
+    this.answer(batchResultView(batchStatusView(status), text, undefined), failure)
   }
 
   /** Returns the provider's answer that the flags state, or undefined. --drop overrides --confirm-email. */

@@ -193,8 +193,11 @@ export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): str
   return hintsAboutHeldRow(batchId, named).join('\n')
 }
 
-/** Reasons for which the person of a held row may have been ordered. */
-const perhapsOrderedReasons = new Set<BatchRow['heldFor']>(['store_forgot', 'similar_unknown'])
+/** Whether the person of a held row may have been ordered: by this row, or as the similar person of an open order. */
+const isPerhapsOrdered = ({ heldFor, matches }: BatchRow): boolean =>
+  heldFor === 'store_forgot' ||
+  heldFor === 'similar_unknown' ||
+  (heldFor === 'similar' && matches?.state === 'dropped')
 
 /** The greatest number of people whom the error about held rows names. */
 const maxNamedHeld = 5
@@ -204,7 +207,7 @@ const maxNamedHeld = 5
  * undefined if there are none.
  */
 export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteError | undefined {
-  const rows = heldRows.filter(({ held }) => perhapsOrderedReasons.has(held.heldFor))
+  const rows = heldRows.filter(({ held }) => isPerhapsOrdered(held))
   if (rows.length === 0) return undefined
   const names = rows.map(({ held }) => formatRow(held))
   const reason = rows.some(({ held }) => held.heldFor === 'store_forgot')

@@ -122,11 +122,13 @@ export interface InvalidRow {
 }
 
 /** The properties of a batch that the steps for its rows depend on. */
-type BatchOfRows = Pick<Batch, 'id' | 'allowDuplicate' | 'allowSimilar' | 'shared'>
+type BatchOfRows = Pick<Batch, 'id' | 'allowDuplicate' | 'allowSimilar' | 'shared' | 'counts'>
 
 /** Returns the steps that order the rows of a batch under a package for which their values have to be changed. */
 export function stepsWithoutMove(batch: BatchOfRows, packageId: number): string[] {
-  const { id, allowDuplicate, allowSimilar = false, shared = [] } = batch
+  const { id, allowDuplicate, shared = [], counts } = batch
+  // The flag allows what rows of one file share, so it has no effect on a file of one row.
+  const allowSimilar = batch.allowSimilar === true && counts.pending + counts.held + counts.rejected > 1
   const runCommand = fileCommand('run', {
     file: 'rest.csv',
     columns: {},

@@ -67,7 +67,9 @@ export function runError(
   // A dropped row was sent once (SubmissionState).
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
-  if (sent === 0 && !hasWaiting) return nothingSentError(batchId, counts, conflicts, namedRows)
+  // If the others were ordered before, rows that the user left out are no error, although nothing was sent.
+  if (sent === 0 && !hasWaiting && !isRestLeftOutByUser(counts, conflicts))
+    return nothingSentError(batchId, counts, conflicts, namedRows)
   return incompleteError(batchId, counts, conflicts, namedRows)
 }
 
@@ -130,15 +132,22 @@ export const hintToReconcile = (batchId: string, rows: number): string =>
 
 function unknownRowsError(
   batchId: string,
-  { unknown, pending }: BatchCounts,
+  { unknown, pending, held }: BatchCounts,
   halted: RefcheckError | undefined,
   row: number | undefined,
 ): OutcomeUnknownError {
   const rows = formatCount(unknown, 'row')
   const haltText = halted === undefined ? '' : `; halted: ${halted.message}`
   const pendingText = pending > 0 ? `, ${pending} not sent yet` : ''
-  const resumeHint = pending > 0 ? `\nThen continue with: refcheck batch resume ${batchId}` : ''
-  const reconcileHint = `${hintToReconcile(batchId, unknown)}${resumeHint}`
+  // The hint of a package that can no longer be ordered has the steps for the rows that were not sent.
+  const nextHint =
+    halted?.code === 'not_found' && halted.hint !== undefined
+      ? `\n${hintWithinBatch(halted.hint)}`
+      : pending > 0
+        ? `\nThen continue with: refcheck batch resume ${batchId}`
+        : ''
+  const heldHint = held > 0 ? `\nDecide about the held rows: refcheck batch release ${batchId}` : ''
+  const reconcileHint = `${hintToReconcile(batchId, unknown)}${nextHint}${heldHint}`
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${pendingText}${haltText}`, {
     hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcileHint}` : reconcileHint,
     status: halted?.status,

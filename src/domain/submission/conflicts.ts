@@ -384,8 +384,9 @@ export type Release =
   /** Rows that share this e-mail or phone (as `sharedKey` returns it) with a similar person. */
   | { kind: 'shared'; value: string }
   /**
-   * All rows that are held because a similar person was ordered. `includesLostAttempts`: also those that may have been
-   * sent, because the store had lost attempts; a person on a terminal confirms that.
+   * All rows that are held because a similar person was ordered; not if the order was dropped, because it may exist.
+   * `includesLostAttempts`: also those that may have been sent, because the store had lost attempts; a person on a
+   * terminal confirms that.
    */
   | { kind: 'all'; includesLostAttempts?: boolean }
 
@@ -424,7 +425,9 @@ function coversConflict(release: Release, { row, recipient }: ComparableRow, con
   if (!releasableReasons.includes(conflict.reason)) return false
   if (release.kind === 'rows') return release.rows.includes(row)
   if (conflict.reason !== 'similar') return false
-  return release.kind === 'all' || sharesOnly(recipient, conflict.shares, [release.value])
+  if (release.kind === 'shared') return sharesOnly(recipient, conflict.shares, [release.value])
+  // The similar person of a dropped order may have been ordered, and may be the same one.
+  return conflict.order.state !== 'dropped'
 }
 
 /** A package and its successor: `moved` if a user decided it, `likely` otherwise. */

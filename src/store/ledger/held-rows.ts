@@ -52,7 +52,9 @@ const selectConflictingRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
-const selectAllowances = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
+const selectAllowances = `
+SELECT allow_similar, shared, CAST(EXISTS (SELECT 1 FROM submissions WHERE batch_id = b.id AND state = 'dropped') AS integer) AS has_dropped
+FROM batches b WHERE id = :id`
 
 /** The rows of a batch that can still be moved when its package is replaced. */
 const selectMovable = `
@@ -295,6 +297,8 @@ export class HeldRows extends StorePart {
   }
 }
 
+type Allowances = Record<'allowSimilar' | 'hasDropped', number> & { shared: string }
+
 type BatchToMove = Record<'baseUrl' | 'account', string> & { sha256?: string; packageId?: number }
 
 /**
@@ -302,11 +306,12 @@ type BatchToMove = Record<'baseUrl' | 'account', string> & { sha256?: string; pa
  * may be thousands of such rows.
  */
 function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
-  const batch = yield* get<{ allowSimilar: number; shared: string }>(selectAllowances, { id: batchId })
+  const batch = yield* get<Allowances>(selectAllowances, { id: batchId })
   if (batch === undefined) return
   const shared = JSON.parse(batch.shared) as string[]
   const allowed = {
-    allowSimilar: release.kind === 'all' ? 1 : batch.allowSimilar,
+    // Rows that are similar to a dropped row of the file stay held.
+    allowSimilar: release.kind === 'all' && batch.hasDropped === 0 ? 1 : batch.allowSimilar,
     shared: release.kind === 'shared' ? JSON.stringify([...shared, release.value]) : batch.shared,
   }
   yield* updateRows('batches', allowed, { id: batchId })

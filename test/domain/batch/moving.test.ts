@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest'
 
+import { createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import { bodyForPackage, moveError } from '../../../src/domain/batch/package-replacement.ts'
 import { schemaOf } from '../form/sample-schema.ts'
 import { ann } from './rows.ts'
 
-const batch = { id: '3f2b8c1e', allowDuplicate: false, allowSimilar: true }
+const batch = {
+  id: '3f2b8c1e',
+  allowDuplicate: false,
+  allowSimilar: true,
+  counts: { ...createEmptyCounts(), pending: 2 },
+}
 
 const body = new TextEncoder().encode(JSON.stringify({ package_id: 7, recipient: ann }))
 
@@ -25,6 +31,8 @@ test('if a row lacks a field that the successor requires, nothing is moved', () 
   )
   expect(error?.hint).toMatch(/set their package_id to 8.*: refcheck batch run rest.csv --allow-similar$/m)
   expect(error?.hint).toMatch(/refcheck batch cancel .*$/)
+  const ofOneRow = { ...batch, counts: { ...batch.counts, pending: 1 } }
+  expect(moveError(ofOneRow, 8, [{ row: 3, problems }])?.hint).toMatch(/refcheck batch run rest.csv$/m)
 })
 
 test('a problem of many rows is listed once with its column and first rows; several problems become a list', () => {
