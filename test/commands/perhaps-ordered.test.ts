@@ -291,9 +291,8 @@ test('the steps for a package that can no longer be ordered are shown once, also
     exit 8
   `)
   await here.clock.advance(3_600_000)
-  expect(
-    await here.type(`batch reconcile ${id} --row 1 --confirm-email lee+cut-after@example.com`),
-  ).toMatchInlineSnapshot(`
+  expect(await here.type(`batch reconcile ${id} --row 1 --confirm-email lee+cut-after@example.com`))
+    .toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email lee+cut-after@example.com
     Lee Rap (line 2) was not ordered yet; the row waits to be sent.
 
