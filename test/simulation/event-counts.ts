@@ -4,7 +4,7 @@ import type { LostIds } from './store-database.ts'
  * How often each event of the store and its machines occurred. 'restored': restores that show themselves without an
  * attempt log, by a new table or by `store check --restored`. 'first sent in a lost window': machines whose attempts
  * were all lost when the store was restored. 'read and in no log': closed stores that lack attempts which a process
- * read and which no attempt log has. 'undetectable': people ordered twice in a way that the program cannot detect.
+ * read and which no attempt log has. 'recorded for held rows': requests that a user named for a held row. 'undetectable': people ordered twice in a way that the program cannot detect.
  */
 export type EventCounts = Record<
   | 'restored between rounds'
@@ -18,6 +18,7 @@ export type EventCounts = Record<
   | 'clocks set'
   | 'ordered elsewhere'
   | 'read and in no log'
+  | 'recorded for held rows'
   | 'undetectable',
   number
 >
@@ -34,6 +35,7 @@ export const createEventCounts = (): EventCounts => ({
   'clocks set': 0,
   'ordered elsewhere': 0,
   'read and in no log': 0,
+  'recorded for held rows': 0,
   undetectable: 0,
 })
 

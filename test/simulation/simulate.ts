@@ -27,7 +27,9 @@ import { injectRandomFaults, changeOrganisation } from './random-faults.ts'
 import { damageKinds, StoreFiles } from './store-files.ts'
 import { type Process, World } from './world.ts'
 import { createEmptyCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
+import { isSamePerson } from '../../src/domain/submission/identity.ts'
 import { cancelBatch, releaseRows } from '../../src/usecases/batch/change-batch.ts'
+import { reconcileByDecision } from '../../src/usecases/batch/reconcile-batch.ts'
 
 export interface SimulationResult {
   seed: number
@@ -272,8 +274,8 @@ const finishAllRows: Action = async (world, process) => {
 }
 
 /**
- * Compares each held row with the order it conflicts with: releases it if these are two people, otherwise
- * cancels it.
+ * Compares each held row with the order it conflicts with: releases it if these are two people. Otherwise the user
+ * records the request that the provider has for the person and that no row has; if there is none, the row is cancelled.
  */
 const decideHeldRows =
   (batchId: string): Action =>
@@ -287,9 +289,31 @@ const decideHeldRows =
       if (await areDifferentPeople(world, ports, row)) {
         const by = 'a user who compared them'
         await releaseRows(ports, batch, { kind: 'rows', rows: [row.row] }, by)
-      } else await cancelBatch(ports, batch, [row.row])
+        continue
+      }
+      const requestId = await findRequestWithoutRow(world, ports, row)
+      if (requestId === undefined) await cancelBatch(ports, batch, [row.row])
+      else {
+        const answer = { kind: 'has', requestId } as const
+        await reconcileByDecision(ports, { batchId, row: row.row, answer, reason: 'the provider said so' })
+        world.eventCounts['recorded for held rows'] += 1
+      }
     }
   }
+
+/** Finds a request of the service for the person of a row, spelt in the same way, that no row of the store has. */
+async function findRequestWithoutRow(
+  { sandbox }: World,
+  { ledger }: Process['ports'],
+  { recipient }: BatchRow,
+): Promise<string | undefined> {
+  if (recipient === undefined) return undefined
+  for (const { request_id: requestId, ...request } of sandbox.requests()) {
+    if (!isSamePerson(request.recipient, recipient)) continue
+    if ((await ledger.list({ requestId })).length === 0) return requestId
+  }
+  return undefined
+}
 
 async function areDifferentPeople(
   world: World,

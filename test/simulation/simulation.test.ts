@@ -38,6 +38,7 @@ describe('several processes on one store file with random faults by seed: kills 
         'restored during a run',
         'settings copied',
         'clocks set',
+        'recorded for held rows',
       ] as const)
         expect([event, eventCounts[event] > 0]).toEqual([event, true])
     },
