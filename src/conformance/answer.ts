@@ -1,3 +1,4 @@
+import { isJsonObject, propertyOf } from '../contract/parse-json.ts'
 import type { Secrets } from '../host/secrets.ts'
 import type { HttpResponse } from '../http/types.ts'
 
@@ -79,12 +80,7 @@ export function parseBody(bytes: Buffer): unknown {
 
 /** Returns the value at a path in JSON; undefined if there is none. */
 export function readValue(value: unknown, ...path: (string | number)[]): unknown {
-  let current = value
-  for (const name of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined
-    current = (current as Record<string | number, unknown>)[name]
-  }
-  return current
+  return path.reduce((current, name) => propertyOf(current, String(name)), value)
 }
 
 /** Returns the entries of an array; an empty array for any other value. */
@@ -92,15 +88,11 @@ export function toEntries(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The fields of a JSON object from the deployment. Any field may be missing, and its value may have any type. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Returns the fields of a JSON object; none for any other value. */
-export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+export const fieldsOf = (value: unknown): Fields => (isJsonObject(value) ? value : {})
 
 /** Returns the fields of each entry of an array; an empty array for any other value. */
 export const toItems = (value: unknown): Fields[] => toEntries(value).map(fieldsOf)

@@ -1,5 +1,6 @@
 import { advise } from './case.ts'
-import { formatValue, isObject } from './answer.ts'
+import { isJsonObject } from '../contract/parse-json.ts'
+import { formatValue } from './answer.ts'
 
 /*
  * Checks of JSON against the tables in the section "Resources and their fields" of the API document. They do not use
@@ -60,7 +61,7 @@ export const arrayOf =
 export const mapOf =
   (shape: Shape): Shape =>
   (value, where) =>
-    isObject(value)
+    isJsonObject(value)
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
       : mismatchFindings('an object', value, where)
 
@@ -71,7 +72,7 @@ export const mapOf =
 export const object =
   (fields: Record<string, Shape>): Shape =>
   (value, where) => {
-    if (!isObject(value)) return mismatchFindings('an object', value, where)
+    if (!isJsonObject(value)) return mismatchFindings('an object', value, where)
     const prefix = where === '' ? '' : `${where}.`
     const fieldFindings = Object.entries(fields).flatMap(([name, shape]) =>
       Object.hasOwn(value, name) ? shape(value[name], prefix + name) : [`${prefix}${name} is missing`],

@@ -1,4 +1,5 @@
-import { type Answer, isObject } from './answer.ts'
+import { isJsonObject } from '../contract/parse-json.ts'
+import type { Answer } from './answer.ts'
 import type { Case, CaseKind } from './case.ts'
 import { sendOrder } from './order.ts'
 import type { CallOptions, CaseContext } from './case-context.ts'
@@ -163,6 +164,6 @@ export function expectSame(label: string, value: unknown, required: unknown): st
 /** Returns the JSON text with the fields of all objects sorted; undefined for undefined. */
 export function toSortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_name, part: unknown) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   )
 }

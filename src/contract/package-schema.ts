@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+import { isJsonObject } from './parse-json.ts'
+
 /** "string, integer, number, boolean, array, object" ("Package schema"). */
 export const fieldTypes = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 
@@ -10,7 +12,7 @@ export const fieldTypes = ['string', 'integer', 'number', 'boolean', 'array', 'o
 function nameMap<T extends z.ZodType>(value: T) {
   return z.unknown().transform((input, context): Record<string, z.output<T>> => {
     const map = Object.create(null) as Record<string, z.output<T>>
-    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    if (!isJsonObject(input)) {
       context.addIssue({ code: 'invalid_type', expected: 'object', input })
       return z.NEVER
     }

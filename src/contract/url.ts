@@ -12,6 +12,15 @@ export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
 }
 
+/** Decodes percent encoding; undefined if the encoded bytes are not UTF-8. */
+export function decodeUriOrUndefined(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 const mask = '***'
 
 /** The query parameters of the API that are not secret (GET /v1/packages). */

@@ -12,7 +12,6 @@ import { HttpClient } from '../http/client.ts'
 import { PdfStream } from '../usecases/report/one-report.ts'
 import {
   checkMilliseconds,
-  checkSignal,
   checkText,
   invalidOption,
   runLibraryCall,
@@ -175,7 +174,6 @@ export function createClient(options: ClientOptions): Client {
   let isClosed = false
   async function call<T>(signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
     return runLibraryCall(signal, () => {
-      checkSignal(signal)
       if (isClosed)
         throw new UsageError('the client is closed', { hint: 'Make another one with createClient.' })
       return operation()

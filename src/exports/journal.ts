@@ -22,7 +22,6 @@ import type { OrderServices } from '../usecases/request/send.ts'
 import type { Client } from './client.ts'
 import {
   checkMilliseconds,
-  checkSignal,
   checkText,
   invalidOption,
   runLibraryCall,
@@ -194,7 +193,6 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     const promise = runLibraryCall(
       signal,
       () => {
-        checkSignal(signal)
         if (isClosed)
           throw new UsageError('the journal is closed', { hint: 'Open it again with openJournal.' })
         return operation()

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert'
 
+import { isJsonObject } from '../contract/parse-json.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
 import { interceptCalls } from '../http/intercept.ts'
@@ -341,7 +342,7 @@ function listDifferences(path: string, actual: unknown, expected: unknown): stri
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
     return expected.flatMap((each, index) => listDifferences(`${path}[${index}]`, actual[index], each))
   }
-  if (isObject(expected) && isObject(actual)) {
+  if (isJsonObject(expected) && isJsonObject(actual)) {
     return Object.entries(expected).flatMap(([key, value]) =>
       listDifferences(`${path}.${key}`.replace(/^(order \d+)\./, '$1: '), actual[key], value),
     )
@@ -349,6 +350,3 @@ function listDifferences(path: string, actual: unknown, expected: unknown): stri
   if (Object.is(actual, expected)) return []
   return [`${path}: expected ${JSON.stringify(expected)}, was ${JSON.stringify(actual) ?? 'missing'}`]
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

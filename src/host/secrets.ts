@@ -281,7 +281,7 @@ function literalPattern(text: string): string {
 }
 
 /** Decodes percent encoding; undefined if the encoded bytes are not UTF-8. */
-export function decodeUriOrUndefined(text: string): string | undefined {
+function decodeUriOrUndefined(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
-import { isLoopbackHost } from '../contract/url.ts'
+import { decodeUriOrUndefined, isLoopbackHost } from '../contract/url.ts'
 import { InternalError, UsageError } from '../errors/kinds.ts'
 import { type Environment, variable } from '../host/process.ts'
 import type { HttpLimits } from './types.ts'
@@ -175,9 +175,6 @@ function toRoute(dispatcher: Dispatcher, socketsController: AbortController): Ro
   }
 }
 
-/** The position at which the final response begins, once it is known. */
-type Start = { kind: 'undecided' } | { kind: 'answer'; at: number }
-
 const interim = /^HTTP\/1\.\d 100[ \r]/
 const statusLength = 'HTTP/1.1 100 '.length
 /** A longer head without an end is passed to undici, which refuses it. */
@@ -212,8 +209,8 @@ function skipContinuesOf(socket: Socket): void {
       if (!isStart || chunk === null) return chunk
       buffered = buffered.byteLength === 0 ? chunk : Buffer.concat([buffered, chunk])
       const start = answerStart(buffered)
-      if (start.kind === 'undecided') continue
-      const answer = buffered.subarray(start.at)
+      if (start === undefined) continue
+      const answer = buffered.subarray(start)
       buffered = Buffer.alloc(0)
       isStart = false
       return answer
@@ -221,16 +218,14 @@ function skipContinuesOf(socket: Socket): void {
   }
 }
 
-/** Finds the position after every 100 that precedes the final response. */
-function answerStart(bytes: Buffer): Start {
+/** Returns the position of the final response, after every 100 that precedes it; undefined if it is not known yet. */
+function answerStart(bytes: Buffer): number | undefined {
   for (let at = 0; ;) {
     const head = bytes.toString('latin1', at, at + statusLength)
-    if (head.length < statusLength && 'HTTP/1.1 100 '.startsWith(head)) return { kind: 'undecided' }
-    if (!interim.test(head)) return { kind: 'answer', at }
+    if (head.length < statusLength && 'HTTP/1.1 100 '.startsWith(head)) return undefined
+    if (!interim.test(head)) return at
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1')
-    if (end === -1) {
-      return bytes.byteLength - at > maxHeadBytes ? { kind: 'answer', at } : { kind: 'undecided' }
-    }
+    if (end === -1) return bytes.byteLength - at > maxHeadBytes ? at : undefined
     at = end + 4
   }
 }
@@ -263,7 +258,11 @@ function proxyAddress(name: string, value: string): string {
   if (value === '') return ''
   const text = value.includes('://') ? value : `http://${value}`
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !isDecodable(url.username + url.password)) {
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    decodeUriOrUndefined(url.username + url.password) === undefined
+  ) {
     throw new UsageError(`${name} in the environment is not the address of an http or https proxy`, {
       hint: `Set it like this: ${name}=http://proxy.example.com:3128`,
     })
@@ -272,13 +271,4 @@ function proxyAddress(name: string, value: string): string {
   url.search = ''
   url.hash = ''
   return url.href
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -10,6 +10,7 @@ import {
 import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 
+import { isJsonObject } from '../contract/parse-json.ts'
 import { keepDeclared, type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/kinds.ts'
 import { failureJson } from '../output/present.ts'
@@ -291,11 +292,8 @@ function failureDocument(error: unknown): { error: Record<string, unknown> } {
 
 /** Whether a document contains only an error. */
 function isFailure(document: unknown): boolean {
-  return (
-    typeof document !== 'object' ||
-    document === null ||
-    (!Array.isArray(document) && Object.keys(document).join(' ') === 'error')
-  )
+  if (Array.isArray(document)) return false
+  return !isJsonObject(document) || Object.keys(document).join(' ') === 'error'
 }
 
 /** Returns the JSON Schema of a result: that of --json, in which texts may also be masked, cut or withheld. */

@@ -1,5 +1,6 @@
 import { advise, type Case, requireItems } from '../case.ts'
-import { type Answer, isObject, readValue, formatValue } from '../answer.ts'
+import { isJsonObject } from '../../contract/parse-json.ts'
+import { type Answer, readValue, formatValue } from '../answer.ts'
 import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
 import { type Run, createReadCases, testEach } from '../table.ts'
 import type { CaseContext } from '../case-context.ts'
@@ -53,7 +54,7 @@ export const answerCases: readonly Case[] = [
     'answers.envelope': [
       'All JSON responses are wrapped as `{data, status_message, message}`.',
       testEachJsonAnswer(({ json }) => {
-        if (!isObject(json)) return 'the body is not a JSON object'
+        if (!isJsonObject(json)) return 'the body is not a JSON object'
         const missingNames = ['data', 'status_message', 'message'].filter(
           (name) => !Object.hasOwn(json, name),
         )

@@ -1,4 +1,5 @@
-import { type Fields, isObject, toEntries, toItems } from '../answer.ts'
+import { isJsonObject } from '../../contract/parse-json.ts'
+import { type Fields, toEntries, toItems } from '../answer.ts'
 import { type Case, requireTestable, requireValue } from '../case.ts'
 import { listUsers } from '../order.ts'
 import {
@@ -25,7 +26,7 @@ const commonUserFields = {
   job_title: text,
 }
 
-const hasPermissions = (user: unknown): boolean => isObject(user) && 'permissions' in user
+const hasPermissions = (user: unknown): boolean => isJsonObject(user) && 'permissions' in user
 
 const userShape: Shape = (user, where) =>
   object({ ...commonUserFields, ...(hasPermissions(user) && { permissions: arrayOf(text) }) })(user, where)

@@ -1,4 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
+import { decodeUriOrUndefined } from '../../contract/url.ts'
 import { UnavailableError, UsageError } from '../../errors/kinds.ts'
 import { reportKey, type ReportRecord } from './record.ts'
 
@@ -33,7 +34,7 @@ export function isReportOf(
 function idsInUrl(url: string): { checkId: string | undefined; refereeId: string | undefined } {
   const [path = ''] = url.split(/[?#]/)
   const [, checkId, referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(path) ?? []
-  return { checkId: checkId?.toLowerCase(), refereeId: decodeOrKeep(referee) }
+  return { checkId: checkId?.toLowerCase(), refereeId: referee && (decodeUriOrUndefined(referee) ?? referee) }
 }
 
 /**
@@ -47,14 +48,6 @@ export function requireUrlOf({ checkId, refereeId, title }: ReportTarget, url: s
   throw new UnavailableError(`${title}: its report URL is for another check or referee than ${report}`, {
     hint: 'Nothing was filed. Run it again later; if it stays so, ask the provider’s support.',
   })
-}
-
-function decodeOrKeep(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** The reports that a command downloads: a single report, or the reports of requests. */

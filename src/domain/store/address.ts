@@ -1,4 +1,4 @@
-import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
+import { decodeUriOrUndefined, isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 
 /** The address of a store, from REFCHECK_STORE or the setting `store`. */
@@ -156,12 +156,8 @@ function parseParameters(query: string): Partial<Record<Parameter, string>> | { 
 
 /** Decodes a part of a URL. Undefined if an escape is not UTF-8, or encodes a control character. */
 function decodePart(part: string): string | undefined {
-  try {
-    const decodedText = decodeURIComponent(part)
-    return /\p{Cc}/u.test(decodedText) ? undefined : decodedText
-  } catch {
-    return undefined
-  }
+  const decodedText = decodeUriOrUndefined(part)
+  return decodedText === undefined || /\p{Cc}/u.test(decodedText) ? undefined : decodedText
 }
 
 function formatServerUrl({

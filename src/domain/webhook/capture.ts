@@ -325,16 +325,12 @@ function parseEntry(position: string, value: unknown): LoggedDelivery {
   if (!isJsonObject(value)) {
     return { position, delivery: undefined, fault: 'it is not a JSON object' }
   }
-  const entry = { ...requestOf(value), ...value }
+  const request = propertyOf(value, 'req') ?? propertyOf(value, 'request')
+  // In the log of a server, the request may be in one of these properties.
+  const entry = { ...(isJsonObject(request) && request), ...value }
   const body = bodyOf(entry)
   if (typeof body === 'string') return { position, delivery: undefined, fault: body }
   return { position, delivery: { body, signatures: signaturesOf(entry) }, receivedAt: receivedAtOf(entry) }
-}
-
-/** Returns the request in an entry of the log of a server, or an empty object if there is none. */
-function requestOf(entry: object): object {
-  const request = propertyOf(entry, 'req') ?? propertyOf(entry, 'request')
-  return typeof request === 'object' && request !== null ? request : {}
 }
 
 function receivedAtOf(entry: object): number | undefined {

@@ -1,5 +1,6 @@
 import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
+import { decodeUriOrUndefined } from '../../contract/url.ts'
 import { type CapturedDelivery, decodeLatin1 } from './capture.ts'
 
 /** The probable reason why a delivery is not valid. The diagnosis does not make it valid. */
@@ -315,12 +316,7 @@ function* unescapedVariants(text: string): Generator<BodyVariant> {
 }
 
 function unescaped(text: string | undefined): string | undefined {
-  if (text === undefined || !/%[0-9a-f]{2}/i.test(text)) return undefined
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
+  return text !== undefined && /%[0-9a-f]{2}/i.test(text) ? decodeUriOrUndefined(text) : undefined
 }
 
 /** Returns the value of a form with a single field. */

@@ -1,4 +1,4 @@
-import { parseJsonBytes } from '../../contract/parse-json.ts'
+import { parseJsonBytes, propertyOf } from '../../contract/parse-json.ts'
 import { isoTime, localTime } from '../wording/time.ts'
 
 /** A delivery with a valid signature. */
@@ -155,7 +155,6 @@ export interface ReplayReply {
 
 /** Returns `error_reason` of the body ("Present only when status is ERROR; diagnostic text"), or undefined. */
 export function errorReasonOf(body: Uint8Array): string | undefined {
-  const event = parseJsonBytes(body) as { error_reason?: unknown } | null | undefined
-  const reason = event?.error_reason
+  const reason = propertyOf(parseJsonBytes(body), 'error_reason')
   return typeof reason === 'string' && reason !== '' ? reason : undefined
 }

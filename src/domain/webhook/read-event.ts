@@ -1,7 +1,7 @@
 // This file loads zod, and therefore is separate from events.ts, which the ledger imports. It must not import modules
 // of Node, because refcheck/webhook/edge runs without Node.
 import { webhookEvent, type WebhookEvent, uuid } from '../../contract/request.ts'
-import { parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
+import { isJsonObject, parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import type { ReceivedEvent } from './events.ts'
 import { BadSignatureError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
@@ -101,8 +101,8 @@ export function requestIdsIn(text: string, name: string): string[] {
 }
 
 function requestIdOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { request_id, body, body_base64 } = value as Partial<Record<string, unknown>>
+  if (!isJsonObject(value)) return undefined
+  const { request_id, body, body_base64 } = value
   const id = uuid.safeParse(request_id)
   if (id.success) return id.data.toLowerCase()
   if (typeof body_base64 === 'string')

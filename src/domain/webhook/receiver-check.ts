@@ -1,6 +1,6 @@
 import { bufferOf } from './capture.ts'
 import type { Reply } from './delivery.ts'
-import { parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined, parseJsonBytes, propertyOf } from '../../contract/parse-json.ts'
 import { InvalidInputError, UnavailableError } from '../../errors/kinds.ts'
 
 export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
@@ -146,9 +146,8 @@ export function parseStoredLines(bytes: Uint8Array): ReceiverEvent[] {
   })
 }
 
-function parseReceiverEvent(value: unknown): ReceiverEvent | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { request_id, status } = value as Record<string, unknown>
+export function parseReceiverEvent(value: unknown): ReceiverEvent | undefined {
+  const [request_id, status] = [propertyOf(value, 'request_id'), propertyOf(value, 'status')]
   return typeof request_id === 'string' && typeof status === 'string' ? { request_id, status } : undefined
 }
 

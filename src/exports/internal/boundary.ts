@@ -34,6 +34,7 @@ export async function runLibraryCall<T>(
 ): Promise<T> {
   try {
     if (signal?.aborted === true) throw signal.reason
+    checkSignal(signal)
     return await call()
   } catch (error) {
     throw toLibraryError(error, signal, file)
@@ -121,7 +122,7 @@ export function checkText(value: unknown, name: string): string {
   throw invalidOption(name, 'must be a text that is not empty')
 }
 
-export function checkSignal(value: unknown): void {
+function checkSignal(value: unknown): void {
   if (value !== undefined && !(value instanceof AbortSignal))
     throw invalidOption('signal', 'must be an AbortSignal')
 }

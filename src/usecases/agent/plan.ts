@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 
+import { isJsonObject } from '../../contract/parse-json.ts'
 import { formatCount, personName } from '../../domain/wording/text.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { isExpired, parsePlanCode, type PlanContent } from '../../domain/approval/order-plan.ts'
@@ -108,9 +109,7 @@ function withReason(result: CommandResult): CommandResult {
 
 const fieldsOf = ({ document }: CommandResult): Record<string, unknown> => fields(document)
 
-function fields(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
+const fields = (value: unknown): Record<string, unknown> => (isJsonObject(value) ? value : {})
 
 export interface PlanState {
   code: string

@@ -1,5 +1,6 @@
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
+import { isJsonObject } from '../../contract/parse-json.ts'
 import type { RequestBody } from '../../contract/request.ts'
 import { likelySuccessor } from '../../domain/batch/package-replacement.ts'
 import { orderQuestion, packageWithName } from '../../domain/submission/confirmation.ts'
@@ -200,13 +201,12 @@ function requireOrderable(id: number | undefined, packages: readonly Package[]):
 }
 
 function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
-  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+  if (body !== undefined && !isJsonObject(body)) {
     throw new InvalidInputError('the body is not a JSON object', {
       hint: 'It has to be one object with package_id and recipient, described by: refcheck schema show ID --json-schema',
     })
   }
-  const bodyPackageId =
-    typeof body === 'object' && body !== null && 'package_id' in body ? body.package_id : undefined
+  const bodyPackageId = body?.['package_id']
   if (packageId !== undefined && bodyPackageId !== undefined && bodyPackageId !== packageId) {
     throw new UsageError(`--package is ${packageId}, but the body has ${JSON.stringify(bodyPackageId)}`, {
       hint: 'Leave out --package, or correct the body.',
@@ -235,10 +235,7 @@ function checkBody(
   schema: PackageSchema,
   naming: FieldNaming,
 ): { body: RequestBody; changes: Change[] } {
-  const withPackage =
-    typeof input === 'object' && input !== null && !Array.isArray(input)
-      ? { package_id: schema.id, ...input }
-      : input
+  const withPackage = isJsonObject(input) ? { package_id: schema.id, ...input } : input
   const { body, changes, problems } = validateBody(withPackage, schema)
   if (problems !== undefined) {
     throw problemsError(

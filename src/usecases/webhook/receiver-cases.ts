@@ -2,7 +2,7 @@ import type { WebhookEvent } from '../../contract/request.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { isSlower, rules } from '../../domain/webhook/receiver-check.ts'
+import { isSlower, parseReceiverEvent, rules } from '../../domain/webhook/receiver-check.ts'
 import type { RuleLevel, ReceiverEvent, RuleFinding } from '../../domain/webhook/receiver-check.ts'
 import type { SigningKey } from '../../domain/webhook/verify.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -142,10 +142,8 @@ export class CaseRun {
 
 /** Returns `request_id status` of an event that is sent; an empty text if the body is not an event. */
 export function eventKeyOf({ body }: Pick<Delivery, 'body'>): string {
-  const value = parseJsonBytes(body) as Partial<ReceiverEvent> | null | undefined
-  return typeof value?.request_id === 'string' && typeof value.status === 'string'
-    ? toEventKey(value as ReceiverEvent)
-    : ''
+  const event = parseReceiverEvent(parseJsonBytes(body))
+  return event === undefined ? '' : toEventKey(event)
 }
 
 export function toEventKey({ request_id, status }: ReceiverEvent): string {
