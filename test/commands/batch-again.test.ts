@@ -108,7 +108,7 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
     people.csv, 102 Identity check only
 
     1  held
-    1  cancelled, ordered elsewhere
+    1  cancelled, ordered by another row or command
     2  rows
 
     results  HOME/people.results.csv
@@ -126,7 +126,7 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
     batch  BATCH_2
     people.csv, 102 Identity check only
 
-    2  cancelled, ordered elsewhere
+    2  cancelled, ordered by another row or command
     2  rows
 
     results  HOME/people.results.csv

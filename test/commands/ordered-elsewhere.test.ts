@@ -44,7 +44,7 @@ test('a rejected person who was then ordered by another file is shown as ordered
       hal.csv, 102 Identity check only
 
       1  accepted
-      1  rejected, ordered elsewhere
+      1  rejected, ordered by another row or command
       2  rows
 
       results  HOME/hal.results.csv
@@ -67,7 +67,7 @@ test('a rejected person who was then ordered by another file is shown as ordered
     hal.csv, 102 Identity check only
 
     1  accepted
-    1  rejected, ordered elsewhere
+    1  rejected, ordered by another row or command
     2  rows
 
     results  HOME/hal.results.csv
@@ -82,7 +82,7 @@ test('a rejected person who was then ordered by another file is shown as ordered
     hal.csv, 102 Identity check only
 
     1  accepted
-    1  rejected, ordered elsewhere
+    1  rejected, ordered by another row or command
     2  rows
 
     results  HOME/hal.results.csv
@@ -157,8 +157,8 @@ test('people ordered under the package that replaced theirs are named when their
     batch  BATCH_1
     people.csv, 102 Identity check only
 
-    1  rejected, ordered elsewhere
-    2  cancelled, ordered elsewhere
+    1  rejected, ordered by another row or command
+    2  cancelled, ordered by another row or command
     3  rows
 
     results  HOME/people.results.csv
@@ -173,8 +173,8 @@ test('people ordered under the package that replaced theirs are named when their
       batch  BATCH_1
       people.csv, 102 Identity check only
 
-      1  rejected, ordered elsewhere
-      2  cancelled, ordered elsewhere
+      1  rejected, ordered by another row or command
+      2  cancelled, ordered by another row or command
       3  rows
 
       results  HOME/people.results.csv
@@ -193,8 +193,8 @@ test('people ordered under the package that replaced theirs are named when their
       batch  BATCH_1
       people.csv, 102 Identity check only
 
-      1  rejected, ordered elsewhere
-      2  cancelled, ordered elsewhere
+      1  rejected, ordered by another row or command
+      2  cancelled, ordered by another row or command
       3  rows
 
       results  HOME/people.results.csv
@@ -255,4 +255,36 @@ test('batch list shows rejected rows of a batch that is done, and the results fi
   `)
   expect(here.read('two.results.csv')).toContain('is the same order as request')
   expect(here.read('two.results.csv')).toContain('(line 3, ordered ')
+})
+
+test('a person is counted once, if one row was rejected and another one repeats the later order', async () => {
+  const here = await session()
+  const { type } = here
+  here.write('twice.csv', `${header}\n${hal}\n${hal}\n`)
+  here.sandbox.inject({ on: 'POST /v1/requests', times: 1, fault: refused })
+  await type('batch run twice.csv --package 102 --yes')
+  const person = '--first-name Hal --last-name Weg --email hal@example.com --phone +61400000001'
+  await type(`request create --package 102 ${person} --yes`)
+  expect(await here.all(['batch run twice.csv --package 102 --yes', 'batch list'])).toMatchInlineSnapshot(`
+    $ refcheck batch run twice.csv --package 102 --yes
+    2> twice.csv is batch BATCH_1: nothing left to send.
+    ✔ 1 person in twice.csv is ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    batch  BATCH_1
+    twice.csv, 102 Identity check only
+
+    1  rejected, ordered by another row or command
+    1  duplicate
+    2  rows
+
+    results  HOME/twice.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+
+    $ refcheck batch list
+    BATCH ID                              NAME       ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               twice.csv  2026-11-20  1 of 1   0         done
+    exit 0
+  `)
 })

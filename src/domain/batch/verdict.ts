@@ -518,13 +518,15 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
 
 /**
  * Returns the later orders of people whose rows were rejected or cancelled as groups, one of each row. Left out are
- * cancelled rows whose people have a dropped order: a user decided about both.
+ * cancelled rows whose people have a dropped order: a user decided about both. `matchedOrders`: the orders that other rows
+ * of the batch match.
  */
 export function* groupLaterOrders(
   orders: Iterable<LaterOrder>,
   ownBatchId: string,
+  matchedOrders: readonly Pick<LaterOrder['match'], 'batchId' | 'row'>[] = [],
 ): Generator<ConflictGroup> {
-  const countedOrders = new Set<string>()
+  const countedOrders = new Set(matchedOrders.map(({ batchId, row }) => `${batchId} ${row}`))
   for (const { state, match } of orders) {
     const { batchId, row, requestStatus, orderedAt } = match
     if (state === 'cancelled' && match.state === 'dropped') continue

@@ -183,7 +183,7 @@ function statusLines(
         .map((each) => partText(state, each.count, `under package ${each.packageId}`))
         .join('')
     const count = state === 'rejected' || state === 'cancelled' ? (orderedElsewhere[state] ?? 0) : 0
-    return count === 0 ? '' : partText(state, count, 'ordered elsewhere')
+    return count === 0 ? '' : partText(state, count, 'ordered by another row or command')
   }
   return [
     `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,

@@ -21,7 +21,7 @@ import { findLaterOrders, type SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { changeRow } from './ledger.ts'
-import { recordPackageRelation, Matching, selectConflicts } from './matching.ts'
+import { isLeftOutButOrdered, recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
@@ -55,6 +55,13 @@ WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NUL
 const selectAllowances = `
 SELECT allow_similar, shared, CAST(EXISTS (SELECT 1 FROM submissions WHERE batch_id = b.id AND state = 'dropped') AS integer) AS has_dropped
 FROM batches b WHERE id = :id`
+
+/** The orders by which the people of duplicates and of rows that were left out are ordered. */
+const selectMatchedOrders = `
+SELECT DISTINCT s.matches_batch AS batch_id, s.matches_row AS row_number FROM submissions s
+LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
+WHERE s.batch_id = :batchId AND s.matches_batch IS NOT NULL
+  AND (s.state = 'duplicate' OR s.state = 'held' AND s.held_for = 'recent' OR ${isLeftOutButOrdered})`
 
 /** The rows of a batch that can still be moved when its package is replaced. */
 const selectMovable = `
@@ -158,7 +165,10 @@ export class HeldRows extends StorePart {
       (function* (): Work<ConflictCounts> {
         const groups = yield* all<ConflictGroup>(selectConflicts, { batchId })
         const laterOrders = yield* findLaterOrders(new Matching(key), batchId)
-        return countConflictGroups([...groups, ...groupLaterOrders(laterOrders.values(), batchId)], batchId)
+        if (laterOrders.size === 0) return countConflictGroups(groups, batchId)
+        const matchedOrders = yield* all<RowId>(selectMatchedOrders, { batchId })
+        const laterGroups = groupLaterOrders(laterOrders.values(), batchId, matchedOrders)
+        return countConflictGroups([...groups, ...laterGroups], batchId)
       })(),
     )
   }
