@@ -35,6 +35,19 @@ export async function connectToRunningSandbox(
 export const controlToken = ({ env }: Pick<Context, 'env'>): string | undefined =>
   variable(env, 'REFCHECK_SANDBOX_TOKEN')
 
+/**
+ * Reads the state of a sandbox. Its own keys and secrets are not redacted in the output, because a restored sandbox
+ * without them would refuse its users.
+ */
+export async function readSnapshot(app: App, sandbox: RunningSandbox): Promise<unknown> {
+  const { parseSnapshot } = await import('../sandbox/service/schemas.ts')
+  const snapshot = await sandbox.read('snapshot')
+  const { keys, organisations } = parseSnapshot(snapshot)
+  for (const { key } of keys) app.secrets.reveal(key)
+  for (const { webhook_secret: secret } of organisations) app.secrets.reveal(secret)
+  return snapshot
+}
+
 /** Returns the services for a sandbox in this process. */
 export async function createSandboxServices({ clock, random }: Context): Promise<SandboxServices> {
   const { listen } = await import('../server/listen.ts')

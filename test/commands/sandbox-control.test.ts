@@ -70,6 +70,8 @@ test('sandbox restore restores the state of a snapshot after a reset', async () 
   `)
   const status = (await here.type('sandbox restore before.json --json')).json()
   expect(status).toMatchObject({ requests: { RECEIVED: 1 } })
+  // The key in use is a key of the sandbox. A snapshot without it would lock the user out.
+  expect((await here.type('packages list')).code).toBe(0)
 })
 
 test('sandbox inject sets a scenario for the next request or a fault for calls, and --clear removes faults', async () => {

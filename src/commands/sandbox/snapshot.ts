@@ -1,3 +1,4 @@
+import { readSnapshot } from '../../app/sandbox.ts'
 import { sandboxFlags } from '../../cli/flags/server.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { documentView } from '../../output/views/schema.ts'
@@ -10,6 +11,6 @@ export default class SandboxSnapshot extends SandboxCommand<typeof SandboxSnapsh
 
   async run(): Promise<void> {
     const sandbox = await this.connect(this.flags['base-url'])
-    this.answer(documentView(await sandbox.read('snapshot')))
+    this.answer(documentView(await readSnapshot(this.app, sandbox)))
   }
 }
