@@ -238,7 +238,7 @@ export const postControls: readonly PostControl[] = [
     'Set the trial and the subscription',
     z.object({ trial: trial.exactOptional(), subscription: subscription.exactOptional() }),
     emptyResponse,
-    (sandbox, plan) => sandbox.changeOrganisation(plan),
+    (sandbox, plan) => sandbox.changePlan(plan),
   ),
   createPostControl(
     'webhook',

@@ -226,9 +226,9 @@ export class Sandbox {
       case 'no-credits':
         return this.setCredits(0)
       case 'expire-trial':
-        return this.changeOrganisation({ trial: 'expired' })
+        return this.#changeOrganisation({ trial: 'expired' })
       case 'deactivate-subscription':
-        return this.changeOrganisation({ subscription: 'inactive' })
+        return this.#changeOrganisation({ subscription: 'inactive' })
       case 'replace-package': {
         const activePackage = [...this.#packages().values()].find(({ status }) => status === 'ACTIVE')
         if (activePackage === undefined) throw new InvalidInputError('the sandbox has no ACTIVE package')
@@ -253,7 +253,7 @@ export class Sandbox {
   }
 
   setCredits(credits: number | null): void {
-    this.changeOrganisation({ credits })
+    this.#changeOrganisation({ credits })
   }
 
   /**
@@ -263,7 +263,7 @@ export class Sandbox {
   setWebhook(url: string | null): void {
     if (url !== null) checkWebhookUrl(url, this.remoteAccess !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
-    this.changeOrganisation({ webhook_url: url })
+    this.#changeOrganisation({ webhook_url: url })
     this.#progressWatch.watchAll()
   }
 
@@ -373,8 +373,12 @@ export class Sandbox {
     this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked: isRevoked } })
   }
 
+  changePlan(plan: Partial<Pick<Organisation, 'trial' | 'subscription'>>): void {
+    this.#changeOrganisation(plan)
+  }
+
   /** Changes the first organisation, without the checks of `setWebhook`. */
-  changeOrganisation(changes: Partial<Organisation>): void {
+  #changeOrganisation(changes: Partial<Organisation>): void {
     const organisation = this.#state.organisations.get(this.#home.organisationId)
     if (organisation === undefined) return
     this.#service.commit({ does: 'organisation', organisation: { ...organisation, ...changes } })
