@@ -2,7 +2,7 @@ import { createReadStream, readFile, stat } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
+import { InvalidInputError, unreadableFileError, UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
 // Loading node:fs/promises or the stream module would take longer than the read itself, and delay `webhook verify`.
@@ -33,8 +33,7 @@ export async function readInput(
     requireSize(status.size, what, maxBytes)
     return await readContent(path)
   } catch (error) {
-    if (error instanceof UsageError || error instanceof InvalidInputError) throw error
-    throw readError(file, error)
+    throw unreadableFileError(file, error)
   }
 }
 
@@ -74,14 +73,5 @@ function requireSize(bytes: number, what: string, maxBytes: number): void {
   if (bytes <= maxBytes) return
   throw new InvalidInputError(`${what} is larger than ${maxBytes} bytes`, {
     hint: 'Check that this is the right file.',
-  })
-}
-
-function readError(file: string, error: unknown): Error {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOENT') return new UsageError(`file not found: ${file}`, { hint: 'Check the path.' })
-  return new IoError(`${file} cannot be read${code === '' ? '' : ` (${code})`}`, {
-    hint: 'Check its permissions.',
-    cause: error,
   })
 }

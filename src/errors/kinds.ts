@@ -162,6 +162,17 @@ export class IoError extends RefcheckError {
   override readonly code = 'io'
 }
 
+/** Returns the error for a file of the user that cannot be read; a RefcheckError is returned unchanged. */
+export function unreadableFileError(name: string, error: unknown): Error {
+  if (error instanceof RefcheckError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT') return new UsageError(`file not found: ${name}`, { hint: 'Check the path.' })
+  return new IoError(`${name} cannot be read${code === '' ? '' : ` (${code})`}`, {
+    hint: 'Check its permissions.',
+    cause: error,
+  })
+}
+
 /** The store accepts no orders until the user has checked it. */
 export class StoreClosedError extends IoError {}
 

@@ -164,39 +164,20 @@ export function quotaBar({
   </div>`
 }
 
-/** Returns the colour class for a status of a request, check or row; `new` for an unknown status. */
+/** The statuses of requests, checks, rows and deliveries by their colour class. */
+const statusesByColour: Readonly<Record<string, readonly string[]>> = {
+  done: ['COMPLETED', 'accepted', 'delivered'],
+  active: ['IN_PROGRESS', 'sending'],
+  partial: ['PARTIAL'],
+  bad: ['ERROR', 'unknown', 'rejected', 'invalid', 'halted', 'error', 'given_up'],
+  warn: ['held', 'duplicate', 'stopped', 'waiting'],
+  gone: ['CANCELLED', 'cancelled', 'left out', 'dropped'],
+}
+
+/** Returns the colour class for a status; `new` for an unknown status. */
 function colourClassOf(status: string): string {
-  switch (status) {
-    case 'COMPLETED':
-    case 'accepted':
-    case 'delivered':
-      return 'done'
-    case 'IN_PROGRESS':
-    case 'sending':
-      return 'active'
-    case 'PARTIAL':
-      return 'partial'
-    case 'ERROR':
-    case 'unknown':
-    case 'rejected':
-    case 'invalid':
-    case 'halted':
-    case 'error':
-    case 'given_up':
-      return 'bad'
-    case 'held':
-    case 'duplicate':
-    case 'stopped':
-    case 'waiting':
-      return 'warn'
-    case 'CANCELLED':
-    case 'cancelled':
-    case 'left out':
-    case 'dropped':
-      return 'gone'
-    default:
-      return 'new'
-  }
+  const found = Object.entries(statusesByColour).find(([, statuses]) => statuses.includes(status))
+  return found?.[0] ?? 'new'
 }
 
 /** Renders a status as a word on its colour. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
 import { cutText } from '../domain/wording/text.ts'
-import { InvalidInputError, IoError, UsageError, UndecidedError } from '../errors/kinds.ts'
+import { InvalidInputError, unreadableFileError, UsageError, UndecidedError } from '../errors/kinds.ts'
 import type { Dialect, MergedCells, SheetRow, JsonRow } from '../domain/sheet/cell.ts'
 import type { SheetAppearance } from '../domain/sheet/appearance.ts'
 
@@ -108,13 +108,13 @@ export async function fileSource(path: string, name: string): Promise<SheetSourc
       try {
         yield* createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>
       } catch (error) {
-        throw unreadableError(name, error)
+        throw unreadableFileError(name, error)
       }
     },
     async readAll() {
       await requireUnchanged()
       const file = await open(path).catch((error: unknown) => {
-        throw unreadableError(name, error)
+        throw unreadableFileError(name, error)
       })
       try {
         return await file.readFile()
@@ -151,7 +151,7 @@ export async function bufferedSource(
 
 async function fileIdentity(path: string, name: string): Promise<{ id: string; size: number }> {
   const status = await stat(path).catch((error: unknown) => {
-    throw unreadableError(name, error)
+    throw unreadableFileError(name, error)
   })
   if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Give the name of a file.' })
   const { dev, ino, size, mtimeMs } = status
@@ -161,16 +161,6 @@ async function fileIdentity(path: string, name: string): Promise<{ id: string; s
 function tooLargeError(name: string): InvalidInputError {
   const mebibytes = String(limits.fileBytes / 1024 / 1024)
   return refusal(name, `it is larger than ${mebibytes} MiB, the limit`, splitHint)
-}
-
-function unreadableError(name: string, error: unknown): Error {
-  if (error instanceof InvalidInputError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOENT') return new UsageError(`file not found: ${name}`, { hint: 'Check the path.' })
-  return new IoError(`${name} cannot be read${code === '' ? '' : ` (${code})`}`, {
-    hint: 'Check its permissions.',
-    cause: error,
-  })
 }
 
 /** An opened table. Each call of `rows` or `rowChunks` reads the file from its start. */
