@@ -120,9 +120,14 @@ test('a rejected person who was then ordered by another file is shown as ordered
   expect(here.listOrderedEmails()).toEqual(['hip@example.com', 'hal@example.com'])
 })
 
-test('a rejected person who was then ordered has the status of that order in an HTML export', async () => {
+test('a rejected person who was then ordered has the status and the time of that order in exports', async () => {
   const here = await session()
   const id = await orderByAnotherFile(here)
+  const exported = await here.type(`batch export ${id} --format json`)
+  expect(exported.json()).toMatchObject([
+    { refcheck_state: 'rejected', refcheck_ordered_at: '2026-11-20T12:01:00.000Z' },
+    { refcheck_state: 'accepted', refcheck_ordered_at: '2026-11-20T12:00:00.000Z' },
+  ])
   await here.type(`batch export ${id} --format html --output hal.html`)
   expect(here.read('hal.html')).not.toContain('rejected')
   await here.type('status --html all.html')

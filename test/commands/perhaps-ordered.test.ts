@@ -233,6 +233,11 @@ test('release --all leaves a row held that is similar to a dropped order, which 
   `)
   await type(`batch resume ${id} --yes`)
   expect(listOrderedEmails()).toHaveLength(1)
+  const screen = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: '1' } }
+  const { stderr } = await type('request get jonathon', screen)
+  expect(stderr.replace(/\s+/g, ' ')).toContain(
+    `The row of Jonathon Smith (jon+cut-after@example.com) is held: refcheck batch rows ${id} --state held`,
+  )
   expect((await type(`batch release ${id} --row 2`)).code).toBe(0)
 })
 

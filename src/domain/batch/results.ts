@@ -213,16 +213,17 @@ export function toExportedRow(
       for (const [name, value] of Object.entries(fields)) values.set(`${code}.${name}`, value)
     }
   }
+  const evidence = new Map(
+    externalResultCells(row, properties).map((cell, index) => [externalResultColumns[index] ?? '', cell]),
+  )
   return {
     listed: { ...toListedRow(row), error: errorInResults(row) },
-    /** When the order was sent, if it was accepted. */
-    ordered_at: row.state === 'accepted' ? isoTime(row.attemptedAt) : null,
+    /** When the listed request was ordered, by this row or by another one. */
+    ordered_at: evidence.get('refcheck_ordered_at') || null,
     package_id: row.packageId ?? null,
     /** The values by column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
     values,
     /** The cells that inform other stores, by column. */
-    evidence: new Map(
-      externalResultCells(row, properties).map((cell, index) => [externalResultColumns[index] ?? '', cell]),
-    ),
+    evidence,
   }
 }

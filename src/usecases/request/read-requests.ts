@@ -24,6 +24,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
@@ -297,18 +298,24 @@ export async function findRequestOfPerson(
   }: { baseUrl: string; prompter: Prompter | undefined; commandFor: (requestId: string) => string },
 ): Promise<string> {
   const service = serviceOf(baseUrl)
-  const orders = (await ledger.list({ states: statesAtService })).filter(
-    (each) =>
-      serviceOf(each.baseUrl) === service &&
-      each.recipient !== undefined &&
-      hasNameOrEmail(each.recipient, text),
-  )
+  const findOrders = async (states: readonly SubmissionState[]): Promise<Submission[]> =>
+    (await ledger.list({ states })).filter(
+      (each) =>
+        serviceOf(each.baseUrl) === service &&
+        each.recipient !== undefined &&
+        hasNameOrEmail(each.recipient, text),
+    )
+  const orders = await findOrders(statesAtService)
   const withWholeName = orders.filter(({ recipient }) => recipient && isWholeName(recipient, text))
   const matchingOrders = withWholeName.length === 1 ? withWholeName : orders.toReversed()
   const [onlyOrder, ...otherOrders] = matchingOrders
   if (onlyOrder === undefined) {
+    const [waiting] = await findOrders(['held', 'pending'])
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
-      hint: 'List the requests with: refcheck request list',
+      hint:
+        waiting?.recipient === undefined
+          ? 'List the requests with: refcheck request list'
+          : `The row of ${personWithEmail(waiting.recipient)} is ${waiting.state}: refcheck batch rows ${waiting.batchId} --state ${waiting.state}`,
     })
   }
   if (otherOrders.length === 0) return requestIdOfOrder(onlyOrder)
