@@ -103,6 +103,8 @@ test('a cancelled person who may have been ordered by another file is not called
   expect(page).toContain('aria-label="Statuses: 1 RECEIVED, 1 unknown, 1 left out"')
   expect(page).toContain('(perhaps ordered elsewhere)')
   expect(page).not.toContain('Nothing needs a person')
+  await type('status --html all.html')
+  expect(here.read('all.html')).toContain('aria-label="Statuses: 1 RECEIVED, 1 unknown, 1 left out"')
 })
 
 test('a rejected person who may have been ordered by another file is not sent again, and the order to settle is named', async () => {
@@ -206,17 +208,19 @@ test('a dropped person is named as perhaps ordered, and not as left out', async 
   `)
 })
 
-test('release --all leaves a row held that is similar to a dropped order, which may have been accepted', async () => {
-  const { type, write, listOrderedEmails } = await session()
-  const smith =
-    'Jonathan,Smith,jon+cut-after@example.com,+61400000001\nJonathon,Smith,jon+cut-after@example.com,+61400000001'
-  write('jon.csv', `${header}\n${smith}\n`)
-  const id = batchIdOf(await type('batch run jon.csv --package 102 --yes --json'))
-  expect((await type(`batch run jon.csv --package 102 --yes`)).stderr).toContain(
-    `with: refcheck batch reconcile ${id}\nDecide about the held rows: refcheck batch release ${id}\n`,
-  )
-  await type(`batch reconcile ${id} --row 1 --drop`)
-  expect(await type(`batch release ${id} --all`)).toMatchInlineSnapshot(`
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'release --all leaves a row held that is similar to a dropped order, which may have been accepted (%s)',
+  async (store) => {
+    const { type, write, listOrderedEmails } = await session({ store })
+    const smith =
+      'Jonathan,Smith,jon+cut-after@example.com,+61400000001\nJonathon,Smith,jon+cut-after@example.com,+61400000001'
+    write('jon.csv', `${header}\n${smith}\n`)
+    const id = batchIdOf(await type('batch run jon.csv --package 102 --yes --json'))
+    expect((await type(`batch run jon.csv --package 102 --yes`)).stderr).toContain(
+      `with: refcheck batch reconcile ${id}\nDecide about the held rows: refcheck batch release ${id}\n`,
+    )
+    await type(`batch reconcile ${id} --row 1 --drop`)
+    expect(await type(`batch release ${id} --all`)).toMatchInlineSnapshot(`
     $ refcheck batch release BATCH_1 --all
     batch  BATCH_1
     jon.csv, 102 Identity check only
@@ -231,15 +235,16 @@ test('release --all leaves a row held that is similar to a dropped order, which 
     2> Jonathon Smith (line 3) is the same person: refcheck batch cancel BATCH_1 --row 2
     exit 10
   `)
-  await type(`batch resume ${id} --yes`)
-  expect(listOrderedEmails()).toHaveLength(1)
-  const screen = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: '1' } }
-  const { stderr } = await type('request get jonathon', screen)
-  expect(stderr.replace(/\s+/g, ' ')).toContain(
-    `The row of Jonathon Smith (jon+cut-after@example.com) is held: refcheck batch rows ${id} --state held`,
-  )
-  expect((await type(`batch release ${id} --row 2`)).code).toBe(0)
-})
+    await type(`batch resume ${id} --yes`)
+    expect(listOrderedEmails()).toHaveLength(1)
+    const screen = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: '1' } }
+    const { stderr } = await type('request get jonathon', screen)
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      `The row of Jonathon Smith (jon+cut-after@example.com) is held: refcheck batch rows ${id} --state held`,
+    )
+    expect((await type(`batch release ${id} --row 2`)).code).toBe(0)
+  },
+)
 
 test('if the people of a file are ordered by another one or left out, that is no error, and the exit code is 10', async () => {
   const { type, write } = await session()

@@ -94,6 +94,23 @@ describe.each(backends)('%s', (backend) => {
     },
   )
 
+  test('a rejected row whose person may have been ordered has that order, until an accepted one exists', async () => {
+    const id = await addRejected('ann@example.com')
+    const batch = fileBatch({ name: 'later.csv' })
+    await store.batches.add(batch, [orderRow(1, 'ann@example.com')])
+    await moveFirstRow(batch.id, { to: 'unknown', at: someTime + 1, reason: 'the connection was cut' })
+    expect(await rowsOf(store, id)).toMatchObject([
+      { matches: { state: 'unknown', laterBatch: 'later.csv' } },
+    ])
+    expect(await store.heldRows.countConflicts(id)).toMatchObject({
+      unknown: { count: 1, batchId: batch.id },
+      orderedBefore: { count: 0 },
+    })
+    await orderLater('ann@example.com', 13)
+    await store.heldRows.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], someTime)
+    expect(await rowsOf(store, id)).toMatchObject([later])
+  })
+
   test('an order of another person, or from before the row was added, is no later order', async () => {
     await orderLater('old@example.com', 12)
     const batch = fileBatch({ addedAt: someTime + 1e9, allowDuplicate: true })
