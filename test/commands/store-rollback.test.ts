@@ -44,8 +44,8 @@ test('a store restored from before two orders is closed; after --accept-older th
 
       $ refcheck store check
       wrong  it lacked 2 attempts that were made with it
-      wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
-      wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
+      added  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
+      added  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
       2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
       2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
       exit 1

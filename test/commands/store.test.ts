@@ -222,8 +222,8 @@ test('a restored backup that lacks later orders sends nothing until a user has c
     $ refcheck store check
     wrong  it lacked 2 attempts that were made with it
     wrong  it is a backup that is used as a store
-    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, request REQUEST_4, accepted
-    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, request REQUEST_5, accepted
+    added  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, request REQUEST_4, accepted
+    added  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, request REQUEST_5, accepted
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
     2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
     exit 1

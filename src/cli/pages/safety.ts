@@ -63,7 +63,7 @@ THE STORE
   adds the missing orders. If machine hr-2 was lost: store check --without hr-2
   To restore a backup, stop refcheck, copy the backup over the store file, then
   delete that file's -wal and -shm files, and run: store check --restored
-  If no newer copy exists, run on one machine: store check --accept-older. Rows
+  Last, on one machine, open the store again: store check --accept-older. Rows
   that it holds may have been ordered: release each with batch release --row N.
 
   Not noticed: a snapshot newer than all orders that a machine saw; orders of a

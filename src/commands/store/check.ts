@@ -53,7 +53,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     if (acceptedExamination !== undefined) {
       const question =
         acceptedExamination.reopenStep === 'acceptance'
-          ? 'Continue with a store that does not know all of its attempts?'
+          ? 'Continue with this store, although it may lack orders that no attempt log names?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)
       await this.#reportHeld(await rollbacks.acceptOlder())

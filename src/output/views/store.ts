@@ -103,7 +103,12 @@ export function storeCheckView(
           ? [
               `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`,
             ]
-          : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`)),
+          : findings.map((finding) => {
+              const word = recovered.includes(finding)
+                ? styled(terminal, 'green', 'added')
+                : styled(terminal, 'red', 'wrong')
+              return `${word}  ${sanitize(finding)}`
+            })),
         ...(beforeAcceptance?.closing?.reasons.some((reason) => olderReasons.has(reason)) === true
           ? purgeAgainLines
           : []),
