@@ -183,6 +183,14 @@ export async function warnOfLostAttempts(app: App, batch: Batch): Promise<number
   return count
 }
 
+/** Returns the first people of rows that were released, after a colon; '' if there are none. */
+export async function releasedPeopleText(app: App, batch: Batch, rows: readonly number[]): Promise<string> {
+  if (rows.length === 0) return ''
+  const { describeWaitingRows } = await import('../usecases/batch/read-batch.ts')
+  const { people } = await describeWaitingRows(await app.services('batches', 'files'), batch, rows)
+  return `: ${sanitize(people)}`
+}
+
 /** Returns a function that shows lines about people, whose names are sanitized. */
 export function showLines({ reporter }: App): (lines: readonly string[]) => void {
   return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { keepsLayout: true })).join('\n'))

@@ -266,7 +266,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('with a %s store, a request of 
       exit 0
 
       $ refcheck batch release BATCH_1 --row 1
-      2> Released 1 row. Order with: refcheck batch resume BATCH_1
+      2> Released 1 row: Ana Row1 (line 2). Order with: refcheck batch resume BATCH_1
       batch  BATCH_1
       people.csv, 102 Identity check only
 

@@ -123,7 +123,7 @@ describe('a results file of another store next to the input', () => {
     })
     expect(released).toMatchInlineSnapshot(`
       $ refcheck batch release BATCH_2 --row 2
-      2> Released 1 row. Order with: refcheck batch resume BATCH_2
+      2> Released 1 row: Ana Row2 (line 3). Order with: refcheck batch resume BATCH_2
       batch  BATCH_2
       people.csv, 102 Identity check only
 

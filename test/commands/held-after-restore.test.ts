@@ -230,7 +230,7 @@ test('release --all asks on a terminal about rows that may have been ordered, an
   ])
   expect((await type(`batch release ${batchId} --row 3`)).code).toBe(0)
   const confirmed = [{ ask: /^Release these rows all the same/, confirm: true }]
-  expect((await type(line, { answers: confirmed })).stderr).toContain('Released 2 rows.')
+  expect((await type(line, { answers: confirmed })).stderr).toContain('Released 2 rows: ')
 })
 
 test('a row that may have been ordered stays held after batch move, and no other command orders its person', async () => {

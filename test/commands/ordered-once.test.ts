@@ -172,7 +172,7 @@ test.each(stores)(
       exit 10
 
       $ refcheck batch release BATCH_1 --row 2
-      2> Released 1 row. Order with: refcheck batch resume BATCH_1
+      2> Released 1 row: Bob Low (line 3). Order with: refcheck batch resume BATCH_1
       batch  BATCH_1
       people.csv, 102 Identity check only
 

@@ -41,7 +41,7 @@ test.each(stores)('a release applies only to the order that is shown with the ro
     exit 2
 
     $ refcheck batch release BATCH_2 --row 1
-    2> Released 1 row. Order with: refcheck batch resume BATCH_2
+    2> Released 1 row: Ann Low (line 2). Order with: refcheck batch resume BATCH_2
     batch  BATCH_2
     more.csv, 102 Identity check only
 

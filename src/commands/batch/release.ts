@@ -6,6 +6,7 @@ import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import {
   createHeldRowPrompt,
+  releasedPeopleText,
   updateResultsFile,
   statusWithPackage,
   warnOfLostAttempts,
@@ -58,10 +59,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const { userEmail } = await app.service('api')
     const askAboutRows = release === undefined ? await createHeldRowPrompt(app, this.signal) : undefined
     const answers = await askAboutRows?.(batch, 'release')
-    const releasedCount =
-      release === undefined
-        ? (answers?.released ?? 0)
-        : (await releaseRows(services, batch, release, userEmail)).rows.length
+    const releasedRows =
+      release === undefined ? undefined : (await releaseRows(services, batch, release, userEmail)).rows
+    const releasedCount = releasedRows?.length ?? answers?.released ?? 0
     const leftOutCount = answers?.cancelled ?? 0
     const recordedCount = answers?.recorded ?? 0
     const readStatus = async () =>
@@ -79,13 +79,14 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       release?.kind === 'all'
         ? perhapsOrderedError(await listHeld(await app.services('batches', 'files'), batch))
         : undefined
+    const people = releasedRows === undefined ? '' : await releasedPeopleText(app, batch, releasedRows)
     if (releasedCount > 0 || failure === undefined)
       app.reporter.note(
         releasedCount === 0
           ? release === undefined
             ? 'No row was released.'
             : 'No held row matches; nothing was released.'
-          : `Released ${formatCount(releasedCount, 'row')}. Order with: refcheck batch resume ${batch.id}`,
+          : `Released ${formatCount(releasedCount, 'row')}${people}. Order with: refcheck batch resume ${batch.id}`,
       )
     this.answer(await readStatus(), failure)
   }
