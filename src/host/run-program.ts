@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process'
+
 import { type Environment, variable } from './process.ts'
 
 export interface ProgramRun {
@@ -16,27 +18,32 @@ interface ProgramOptions {
 }
 
 /** Runs a program without a shell. Its output goes to the stderr of this process. */
-export function runProgram(
+export async function runProgram(
   [program = '', ...args]: readonly string[],
   options: ProgramOptions,
 ): Promise<ProgramRun> {
   const { env, input, timeoutMs } = options
   const { spawn } = process.getBuiltinModule('node:child_process')
+  const child = spawn(program, args, {
+    env: { ...env },
+    stdio: ['pipe', 2, 2],
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    shell: false,
+  })
+  // A program may exit before it has read its input.
+  child.stdin?.once('error', () => undefined)
+  child.stdin?.end(input)
+  return waitForEnd(child, program)
+}
+
+/** Resolves when a program has ended or could not be started; never rejects. */
+function waitForEnd(child: ChildProcess, program: string): Promise<ProgramRun> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, {
-      env: { ...env },
-      stdio: ['pipe', 2, 2],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-      shell: false,
-    })
     child.once('error', (error) => resolve({ code: null, failure: startFailure(program, error) }))
     child.once('close', (code, signal) =>
       resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` }),
     )
-    // A program may exit before it has read its input.
-    child.stdin?.once('error', () => undefined)
-    child.stdin?.end(input)
   })
 }
 
@@ -57,18 +64,10 @@ export function startProgram(
 ): StartedProgram {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const child = spawn(program, args, { env: { ...env }, stdio: 'ignore', shell: false, detached: true })
-  let hasEnded = false
-  const ended = new Promise<ProgramRun>((resolve) => {
-    child.once('error', (error) => resolve({ code: null, failure: startFailure(program, error) }))
-    child.once('exit', (code, signal) => {
-      hasEnded = true
-      resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` })
-    })
-  })
   return {
-    ended,
+    ended: waitForEnd(child, program),
     kill() {
-      if (hasEnded || child.pid === undefined) return
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
       if (process.platform === 'win32') child.kill('SIGKILL')
       else process.kill(-child.pid, 'SIGKILL')
     },

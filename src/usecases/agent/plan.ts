@@ -111,19 +111,8 @@ const fieldsOf = ({ document }: CommandResult): Record<string, unknown> => field
 
 const fields = (value: unknown): Record<string, unknown> => (isJsonObject(value) ? value : {})
 
-export interface PlanState {
-  code: string
-  state: 'waiting' | 'expired' | 'approved' | 'not_found'
-  request_id: string | null
-  batch_id: string | null
-}
-
 /** Returns the state of the plan with a code. Throws a UsageError if the text is not a code. */
-export async function planState(
-  plans: Services['plans'],
-  typedCode: string,
-  now: number,
-): Promise<PlanState> {
+export async function planState(plans: Services['plans'], typedCode: string, now: number) {
   const code = parsePlanCode(typedCode)
   const found = await plans.find(code)
   if (found === undefined) return { code, state: 'not_found', request_id: null, batch_id: null }
