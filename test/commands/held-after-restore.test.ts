@@ -122,6 +122,28 @@ test('a request of the package that replaced the one of the row is recorded as w
   const { stderr } = await type(`batch release ${batchId}`, { answers })
   expect(stderr).toContain(`Request ${otherId} is of package 103, so it is not the order of Ana Row3`)
   expect(stderr).toContain(`Ana Row3 (line 4) is ordered: request ${requestId}`)
+  expect(await type(`batch status ${batchId}`)).toMatchInlineSnapshot(`
+    $ refcheck batch status BATCH_1
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    3  accepted, 1 of them under package 107
+    2  held
+    5  rows
+
+    results  HOME/people.results.csv
+
+    requests  3 RECEIVED
+
+    Needs a person
+      2 held  people.csv: Ana Row4, Ana Row5: may have been ordered, because the store had lost attempts
+        refcheck batch release BATCH_1
+    exit 0
+  `)
+  const person = '--first-name Ana --last-name Row3 --email a3@example.com --phone +61400000003'
+  const successor = here.sandbox.requests().find((each) => each.request_id === requestId)?.package_id
+  expect(await type(`request create --package ${successor} ${person} --yes`)).toMatchObject({ code: 2 })
+  expect(here.listOrderedEmails().filter((email) => email === 'a3@example.com')).toHaveLength(2)
 })
 
 test('without a terminal, a request is recorded for a held row by its id, if it is the request of that person alone', async () => {
@@ -188,13 +210,49 @@ test('a request with another spelling of the person is recorded for a held row o
     { ask: idQuestion, type: requestId },
     { ask: /^Request .* is Anna Row3 .*Different: another spelling of the person/, confirm: true },
     { ask: question, choose: 'Decide later' },
-    { ask: question, choose: 'Do not order: leave out' },
+    { ask: question, choose: 'Decide later' },
   ]
   const { stderr } = await type(`batch release ${batchId}`, { answers })
   expect(stderr).toContain(`Ana Row3 (line 4) is ordered: request ${requestId}`)
   expect((await type(`batch status ${batchId} --json`)).json()).toMatchObject({
-    counts: { accepted: 3, held: 1, cancelled: 1 },
+    counts: { accepted: 3, held: 2, cancelled: 0 },
   })
+})
+
+test('a row that may have been ordered is neither cancelled nor removed with its person', async () => {
+  const here = await restoreOlderStore()
+  const { type, batchId, listOrderedEmails } = here
+  expect(await type(`batch cancel ${batchId} --row 4`)).toMatchInlineSnapshot(`
+    $ refcheck batch cancel BATCH_1 --row 4
+    2> Error: Ana Row4 cannot be cancelled: the order may have been sent, because this store had lost attempts
+    2> The provider has no request for Ana Row4: refcheck batch release BATCH_1 --row 4
+    2> The provider has one: refcheck batch reconcile BATCH_1 --row 4 --request-id UUID
+    exit 2
+  `)
+  expect(await type(`batch cancel ${batchId} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch cancel BATCH_1 --yes
+    batch  BATCH_1
+    people.csv, 102 Identity check only
+
+    2  accepted
+    3  held
+    5  rows
+
+    results  HOME/people.results.csv
+    2> Error: 3 rows stay held, because their people may have been ordered (this store had lost attempts): Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6)
+    2> The provider has no request for Ana Row3 (line 4): refcheck batch release BATCH_1 --row 3
+    2> The provider has one: refcheck batch reconcile BATCH_1 --row 3 --request-id UUID
+    exit 10
+  `)
+  expect(await type('store purge --email a5@example.com --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --email a5@example.com --yes
+    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.
+    exit 0
+  `)
+  here.write('late.csv', here.read('people.csv').split('\n').toSpliced(1, 3).join('\n'))
+  expect((await type('batch run late.csv --package 102 --yes')).code).toBe(10)
+  expect(listOrderedEmails()).toHaveLength(2)
+  expect((await type('store check')).code).toBe(0)
 })
 
 test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {

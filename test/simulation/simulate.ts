@@ -275,7 +275,8 @@ const finishAllRows: Action = async (world, process) => {
 
 /**
  * Compares each held row with the order it conflicts with: releases it if these are two people. Otherwise the user
- * records the request that the provider has for the person and that no row has; if there is none, the row is cancelled.
+ * records the request that the provider has for the person and that no row has; if there is none, the row is cancelled,
+ * unless it may have been sent.
  */
 const decideHeldRows =
   (batchId: string): Action =>
@@ -292,8 +293,9 @@ const decideHeldRows =
         continue
       }
       const requestId = await findRequestWithoutRow(world, ports, row)
-      if (requestId === undefined) await cancelBatch(ports, batch, [row.row])
-      else {
+      if (requestId === undefined) {
+        if (row.heldFor !== 'store_forgot') await cancelBatch(ports, batch, [row.row])
+      } else {
         const answer = { kind: 'has', requestId } as const
         await reconcileByDecision(ports, { batchId, row: row.row, answer, reason: 'the provider said so' })
         world.eventCounts['recorded for held rows'] += 1

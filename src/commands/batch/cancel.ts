@@ -2,9 +2,15 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
 import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
+import { perhapsOrderedError } from '../../domain/batch/held-question.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
-import { describeCancelledRows, describeWaitingRows, findBatch } from '../../usecases/batch/read-batch.ts'
+import {
+  describeCancelledRows,
+  describeWaitingRows,
+  findBatch,
+  listHeld,
+} from '../../usecases/batch/read-batch.ts'
 import { hintToOrderCancelled } from '../../domain/batch/verdict.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 
@@ -38,7 +44,7 @@ async function cancelledText(
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'
   static override description =
-    'What was ordered stays ordered: the API cannot cancel an order. Rows with an unknown outcome also stay until they are settled.'
+    'What was ordered stays ordered: the API cannot cancel an order. Rows with an unknown outcome also stay until they are settled, and so do rows that are held because a backup was restored: they may have been ordered.'
   static override examples = ['refcheck batch cancel 3f2b8c1e --yes']
   static override args = batchArgs
   static override flags = {
@@ -62,23 +68,21 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
         batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))),
       )
     }
-    const { pending, held, duplicate } = batch.counts
-    const waitingCount = pending + held + duplicate
     const { numbers, people } = await describeWaitingRows(services, batch)
-    if (waitingCount > 0) {
+    if (numbers.length > 0) {
       await this.confirm(
-        `Cancel ${waitingCount === 1 ? 'the row' : `the ${waitingCount} rows`} of ${batch.name} not sent yet (${people})?`,
+        `Cancel ${numbers.length === 1 ? 'the row' : `the ${numbers.length} rows`} of ${batch.name} not sent yet (${people})?`,
         yes,
       )
     }
     // Called even if no row waits, because a row that another process is sending may return to the queue.
     const cancelledCount = await cancelBatch(services, batch)
     if (cancelledCount > 0) await updateResultsFile(this.app, batch)
-    this.app.reporter.note(
-      cancelledCount === 0
-        ? 'No row is waiting to be sent; there is nothing to cancel.'
-        : await cancelledText(services, batch, numbers),
-    )
-    this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))))
+    const failure = perhapsOrderedError(await listHeld(services, batch))
+    if (cancelledCount > 0) this.app.reporter.note(await cancelledText(services, batch, numbers))
+    else if (failure === undefined)
+      this.app.reporter.note('No row is waiting to be sent; there is nothing to cancel.')
+    const status = await statusWithPackage(this.app, await findBatch(services, batch.id))
+    this.answer(batchStatusView(status), failure)
   }
 }

@@ -3,7 +3,7 @@ import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
-import { IncompleteError } from '../../errors/kinds.ts'
+import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 
 /**
  * The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate.
@@ -52,7 +52,7 @@ export function heldQuestion(
   const createQuestion = (
     message: string,
     yes: string,
-    no: string,
+    no: string | undefined,
     { details = [], record = [] }: { details?: string[]; record?: Omit<HeldChoice, 'value'>[] } = {},
   ): HeldQuestion => ({
     details: packageText === undefined ? details : [...details, `  ${packageText}`],
@@ -61,7 +61,7 @@ export function heldQuestion(
       { value: 'later', label: 'Decide later' },
       { value: 'order', label: yes },
       ...record.map((choice) => ({ value: 'has-request' as const, ...choice })),
-      { value: 'leave-out', label: no },
+      ...(no === undefined ? [] : [{ value: 'leave-out' as const, label: no }]),
     ],
     requestId: matches?.requestId,
   })
@@ -112,7 +112,7 @@ export function heldQuestion(
       return createQuestion(
         `This store had lost attempts, so ${name} may have been ordered. Does the provider have a request?`,
         `The provider has none: ${verb} ${person}`,
-        'Do not order: leave out',
+        undefined,
         {
           record: [
             {
@@ -198,6 +198,16 @@ const isPerhapsOrdered = ({ heldFor, matches }: BatchRow): boolean =>
   heldFor === 'store_forgot' ||
   heldFor === 'similar_unknown' ||
   (heldFor === 'similar' && matches?.state === 'dropped')
+
+/** Returns the error for a row that cannot be cancelled, because it may have been sent before the store lost attempts. */
+export function perhapsSentError(row: BatchRow): UsageError {
+  const { batchId } = row
+  const named = { row: row.row, rowText: formatRow(row), heldFor: row.heldFor, conflictBatchId: undefined }
+  return new UsageError(
+    `${formatRow(row)} cannot be cancelled: the order may have been sent, because this store had lost attempts`,
+    { hint: hintsAboutHeldRow(batchId, named).join('\n') },
+  )
+}
 
 /** The greatest number of people whom the error about held rows names. */
 const maxNamedHeld = 5

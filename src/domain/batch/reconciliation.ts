@@ -172,19 +172,16 @@ export function differencesToConfirm(
   clockDifferenceMs: number | undefined,
   fingerprintMatch?: PersonMatch,
 ): Difference[] {
-  const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
   const otherRow = rowsOfRequest.find((each) => each.batchId !== row.batchId || each.row !== row.row)
   if (otherRow !== undefined) {
     const { recipient, row: number, batchId } = otherRow
     const orderText =
       recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
     throw new DuplicateError(`request ${request.request_id} is the order of ${orderText} already`, {
-      hint:
-        row.state === 'held' && differs !== undefined
-          ? `Nothing was recorded. If it is the order of ${formatRow(row)} too: refcheck batch cancel ${row.batchId} --row ${row.row}`
-          : 'Nothing was recorded. One request is one order: check the id with the provider.',
+      hint: 'Nothing was recorded. One request is one order: check the id with the provider.',
     })
   }
+  const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
   if (differs === undefined) throw otherOrderError(request, row, 'for somebody else')
   if (row.state === 'held') return differs.filter((each) => each === 'person')
   if (differs.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)

@@ -42,6 +42,7 @@ import {
   recipientOf,
   selectOrdersWith,
   sqlList,
+  sqlMayBeSent,
 } from './submission-rows.ts'
 
 const fromRowsInState = (state: SubmissionState): string =>
@@ -121,7 +122,7 @@ FROM submissions s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 JOIN submissions o ON o.person_print = s.person_print
-  AND (o.state IN ('accepted', 'unknown', 'dropped') OR o.state = 'held' AND o.held_for = 'store_forgot')
+  AND (o.state IN ('accepted', 'unknown', 'dropped') OR ${sqlMayBeSent('o')})
 JOIN batches ob ON ob.id = o.batch_id
 LEFT JOIN attempts a ON a.id = o.attempt_id
 WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
@@ -184,9 +185,9 @@ UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity 
 
 /** Cancels the rows that were not sent: all of a batch, or only the row `:row`. */
 const cancelWaitingRows = `
-UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
+UPDATE submissions AS s SET state = 'cancelled', changed_at = :at, reason = :reason
 WHERE batch_id = :batchId AND row_number = coalesce(CAST(:row AS bigint), row_number)
-  AND state IN ${sqlList(waitingStates)}`
+  AND state IN ${sqlList(waitingStates)} AND NOT ${sqlMayBeSent('s')}`
 
 /** The exact bytes that were or will be sent for a row. */
 interface RowBody {
@@ -506,8 +507,9 @@ export class Batches extends StorePart {
   }
 
   /**
-   * Changes every row that was not sent, also held rows and duplicates, to `cancelled`; `row`: only this one. Returns
-   * the number of rows changed.
+   * Changes every row that was not sent, also held rows and duplicates, to `cancelled`; `row`: only this one. Rows that are
+   * held because the store had lost attempts stay held, because they may have been sent. Returns the number of rows
+   * changed.
    */
   cancelWaiting(batchId: string, at: number, reason: string, row?: number): Promise<number> {
     return this.engine.run(run(cancelWaitingRows, { batchId, at, reason, row }))

@@ -207,14 +207,29 @@ export class HeldRows extends StorePart {
 
   /**
    * Records the request that the provider has for a held row. The row is released and becomes `accepted` in one commit,
-   * so that no process can send it in between. Throws, and changes nothing, if the row was changed meanwhile or another
-   * row has the request.
+   * so that no process can send it in between. It gets the package of the request, with which later orders are compared,
+   * and the time of the request instead of an attempt. Throws, and changes nothing, if the row was changed meanwhile
+   * or another row has the request.
    */
-  async accept(row: RowVersion, change: Extract<Change, { to: 'accepted' }>): Promise<void> {
-    await this.#compareInTransaction(row.batchId, function* (matching) {
+  async accept(
+    row: RowVersion & Pick<Submission, 'recipient'>,
+    change: Extract<Change, { to: 'accepted' }>,
+    request: { packageId: number; createdAt: number },
+  ): Promise<void> {
+    const { batchId, recipient } = row
+    const { fingerprint } = this.key
+    await this.#compareInTransaction(batchId, function* (matching) {
       const isReleased = yield* matching.setPending(row, 'held', change.at)
       if (!isReleased || !(yield* changeRow({ ...row, state: 'pending' }, change)))
         throw changedElsewhereError()
+      const batch = yield* get<BatchToMove>(selectBatchToMove, { batchId })
+      const { packageId, createdAt: changedAt } = request
+      const order = batch && recipient && orderIdentity({ ...batch, packageId, recipient })
+      yield* updateRows(
+        'submissions',
+        { packageId, changedAt, attemptId: undefined, ...(order && { fingerprint: fingerprint(order) }) },
+        { batchId, row: row.row },
+      )
     })
   }
 

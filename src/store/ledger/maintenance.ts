@@ -18,7 +18,14 @@ import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import type { StoreContext } from './store-part.ts'
 import { erasureName, readClosing, readLogs } from './store-state.ts'
-import { type StoredOrderRow, allOrders, listDamage, sqlIsOfService, sqlList } from './submission-rows.ts'
+import {
+  type StoredOrderRow,
+  allOrders,
+  listDamage,
+  sqlIsOfService,
+  sqlList,
+  sqlMayBeSent,
+} from './submission-rows.ts'
 
 /** The maximum number of rows in memory at the same time. */
 const pageRows = 2_000
@@ -35,9 +42,13 @@ SELECT s.*, b.base_url, b.account FROM submissions s JOIN batches b ON b.id = s.
 WHERE (s.batch_id, s.row_number) > (CAST(:batchId AS text), CAST(:row AS bigint))
 ORDER BY s.batch_id, s.row_number LIMIT :limit`
 
+/** Accepted rows without an attempt whose request was not recorded by a user either. */
 const selectDangling = `
 SELECT s.batch_id, s.row_number FROM submissions s
-WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
+WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)
+  AND NOT EXISTS (
+    SELECT 1 FROM decisions d
+    WHERE d.batch_id = s.batch_id AND d.row_number = s.row_number AND d.became = 'accepted')`
 
 type Totals = Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>
 
@@ -288,7 +299,7 @@ function* eraseRows(
   const { erased, values } = conditions
   // The waiting rows of a removed person are not sent any more.
   const cancel = `UPDATE submissions AS s SET state = 'cancelled', reason = NULL
-    WHERE ${conditions.all} AND s.state IN ${sqlList(waitingStates)}`
+    WHERE ${conditions.all} AND s.state IN ${sqlList(waitingStates)} AND NOT ${sqlMayBeSent('s')}`
   if (isPerson) yield* run(cancel, values)
   yield* removeFileNames(erased, values)
   // A value that the user allowed several rows to share may be the person's e-mail or phone; such rows are held again.
@@ -393,7 +404,7 @@ function emptyAssignments(columns: readonly string[]): string {
 }
 
 function createConditions(fingerprint: Fingerprint, target: ErasureTarget): ErasureConditions {
-  const isNotErased = `s.state IN ${sqlList(statesNotErased(target))}`
+  const isNotErased = `(s.state IN ${sqlList(statesNotErased(target))} OR ${sqlMayBeSent('s')})`
   const toConditions = (
     rows: string,
     others: Pick<ErasureConditions, 'events' | 'requests' | 'values'>,

@@ -42,6 +42,7 @@ import {
   recipientOf,
   selectOrdersWith,
   sqlList,
+  sqlMayBeSent,
 } from './submission-rows.ts'
 import { type StoredOrder, candidateOf, findUnmatched, unmatchedCondition } from './unmatched-requests.ts'
 
@@ -180,7 +181,7 @@ WHERE s.batch_id = :batchId`
  * orders of the same account and with orders without an account; an order without an account is compared with
  * all.
  */
-const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR s.state = 'held' AND s.held_for = 'store_forgot')
+const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('s')})
   AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
 
 /** Of several conflicts with the same precedence, the one with the earliest order is shown. */

@@ -15,7 +15,7 @@ import {
   UsageError,
 } from '../../errors/kinds.ts'
 import { capitalize } from '../../domain/wording/text.ts'
-import { heldQuestion } from '../../domain/batch/held-question.ts'
+import { heldQuestion, perhapsSentError } from '../../domain/batch/held-question.ts'
 import type { Package } from '../../contract/package.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
@@ -297,7 +297,8 @@ async function requireRejected(batches: Batches, batchId: string, number: number
 
 /**
  * Cancels all rows that were not sent, or those of them whose numbers are in `rows`. Returns the number of
- * cancelled rows. Throws if a process runs the batch.
+ * cancelled rows. Throws if a process runs the batch, and for a row of `rows` that may have been sent, because the store
+ * had lost attempts: after its cancellation, its person could be ordered again.
  */
 export async function cancelBatch(
   { batches, clock }: BatchServices,
@@ -309,6 +310,8 @@ export async function cancelBatch(
     if (rows === undefined) return batches.cancelWaiting(batch.id, clock.now(), reason)
     for (const row of rows) {
       if ((await batches.cancelWaiting(batch.id, clock.now(), reason, row)) === 1) continue
+      const left = await findRow(batches, batch.id, row)
+      if (left?.heldFor === 'store_forgot') throw perhapsSentError(left)
       throw new UsageError(`row ${row} of batch ${batch.id} is not waiting to be sent`, {
         hint: `Rows that can be cancelled: refcheck batch rows ${batch.id} --state pending,held,duplicate`,
       })

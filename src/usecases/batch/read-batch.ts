@@ -147,7 +147,10 @@ export interface WaitingRows {
   people: string
 }
 
-/** Finds the rows that wait to be sent. `numbers`: only these rows. */
+/**
+ * Finds the rows that wait to be sent, without those that may have been sent, because the store had lost attempts.
+ * `numbers`: only these rows, whatever they are held for.
+ */
 export async function describeWaitingRows(
   services: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
@@ -155,7 +158,7 @@ export async function describeWaitingRows(
 ): Promise<WaitingRows> {
   const rows: BatchRow[] = []
   for await (const row of services.batches.rows(batch.id, { states: waitingStates }))
-    if (numbers === undefined || numbers.includes(row.row)) rows.push(row)
+    if (numbers === undefined ? row.heldFor !== 'store_forgot' : numbers.includes(row.row)) rows.push(row)
   return { numbers: rows.map(({ row }) => row), people: await nameFirstPeople(services.files, batch, rows) }
 }
 

@@ -184,8 +184,13 @@ async function recordRequest(
     differences.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differences)}`
   const decision = { by: api.userEmail, why: `${why ?? reason}; ${evidence}` }
   const change = acceptedByEvidence(request, clock.now(), decision)
-  if (row.state === 'held') await heldRows.accept(row, change)
-  else await applyChange(ports, row, change)
+  if (row.state === 'held') {
+    const createdAt = Date.parse(request.created_at)
+    await heldRows.accept(row, change, {
+      packageId: request.package_id,
+      createdAt: Number.isNaN(createdAt) ? change.at : createdAt,
+    })
+  } else await applyChange(ports, row, change)
 }
 
 /** Returns why a text is not the id of a request; undefined if it is one. */
@@ -196,29 +201,26 @@ export function requestIdProblem(text: string): string | undefined {
 }
 
 /**
- * Throws InvalidInputError unless a request is for the package of a held row or one that replaces it or was replaced by
- * it.
+ * Throws InvalidInputError unless a request is for the package of a held row, for one that it replaced, or for one that
+ * replaced it: after a move, or because the package of the row can no longer be ordered.
  */
 async function requireRelatedPackage(
   ports: Pick<DecisionServices, 'api' | 'heldRows' | 'clock' | 'signal'>,
   row: BatchRow,
   request: RequestResource,
 ): Promise<void> {
-  if (request.package_id === row.packageId) return
-  await readAndLinkPackages(ports)
-  if (!(await areRelatedPackages(ports, row, request.package_id)))
-    throw otherOrderError(request, row, `of package ${request.package_id}`)
-}
-
-/** Whether the package of a row and another one replace each other, or count as one after a move. */
-async function areRelatedPackages(
-  { heldRows }: Pick<DecisionServices, 'heldRows'>,
-  { baseUrl, packageId = 0 }: BatchRow,
-  otherId: number,
-): Promise<boolean> {
-  const own = await heldRows.readPackageRelations(baseUrl, packageId)
-  const other = await heldRows.readPackageRelations(baseUrl, otherId)
-  return own.relatedIds.has(otherId) || own.predecessors.has(otherId) || other.predecessors.has(packageId)
+  const { baseUrl, packageId = 0 } = row
+  const { package_id: requestPackage } = request
+  if (requestPackage === packageId) return
+  const packages = await readAndLinkPackages(ports)
+  const own = await ports.heldRows.readPackageRelations(baseUrl, packageId)
+  const ofRequest = await ports.heldRows.readPackageRelations(baseUrl, requestPackage)
+  const isOrderable = packages.some(({ id, status }) => id === packageId && status === 'ACTIVE')
+  const isRelated =
+    own.relatedIds.has(requestPackage) ||
+    own.predecessors.has(requestPackage) ||
+    (ofRequest.predecessors.has(packageId) && !isOrderable)
+  if (!isRelated) throw otherOrderError(request, row, `of package ${requestPackage}`)
 }
 
 async function applyChange(

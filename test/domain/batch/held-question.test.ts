@@ -49,7 +49,6 @@ test('each reason has its question, and the first choice decides nothing', () =>
       This store had lost attempts, so Anna Mueller may have been ordered. Does the provider have a request?
       The provider has none: order Anna Mueller (a@example.com)
       The provider has one: record it
-      Do not order: leave out
     same
       
     similar_unknown

@@ -188,10 +188,19 @@ describe('a store that lost attempts', () => {
     const requestId = randomUUID()
     const decision = { by: 'owner@example.com', why: 'the provider has it' }
     const change = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED', decision } as const
-    await store.heldRows.accept(row, change)
-    await expect(store.heldRows.accept(row, change)).rejects.toThrow('another process changed this order')
+    const request = { packageId: 13, createdAt: someTime - 1000 }
+    await store.heldRows.accept(row, change, request)
+    await expect(store.heldRows.accept(row, change, request)).rejects.toThrow(
+      'another process changed this order',
+    )
     const accepted = { state: 'accepted', requestId, heldFor: undefined }
-    expect((await rowsOf(store, batchId))[3]).toMatchObject({ ...accepted, attempts: 0 })
+    expect((await rowsOf(store, batchId))[3]).toMatchObject({
+      ...accepted,
+      attempts: 0,
+      packageId: 13,
+      attemptedAt: someTime - 1000,
+    })
+    expect(await store.maintenance.check()).toEqual([])
     const entry = readEntries()[0]
     if (entry === undefined) throw new Error('nothing is recorded')
     const attemptId = randomUUID()
