@@ -59,7 +59,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
           ...sources,
           profile: findProfile(words) ?? sources.profile,
         })
-        return (await app.service('packageNames')).get({ baseUrl, userEmail })
+        return (await app.service('packageNames')).get({ baseUrl, userEmail }, 'active')
       },
       profiles: async () => (await app.service('settings')).profiles(),
       store: () => app.openStoreForCompletion(),

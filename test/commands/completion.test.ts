@@ -94,8 +94,6 @@ test('completion offers ids from the store and the cache, calls no service and c
     102	Identity check only
     103	Two references
     104	Executive screen
-    105	Graduate screen (paused)
-    106	Volunteer screen (withdrawn)
     exit 0
   `)
   expect(await type(complete('sandbox trigger', 'c'))).toMatchInlineSnapshot(`

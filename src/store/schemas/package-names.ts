@@ -13,8 +13,11 @@ import { writeFileAtomically } from '../../disk/whole-file.ts'
  * they cost no call.
  */
 export interface PackageNames {
-  /** Returns the stored names; empty if there are none. */
-  get(key: ServiceUser): Promise<ReadonlyMap<number, string>>
+  /**
+   * Returns the stored names; empty if there are none. 'active': only those of packages that could be ordered when they
+   * were last listed.
+   */
+  get(key: ServiceUser, filter?: 'active'): Promise<ReadonlyMap<number, string>>
   /** Stores the names in a list of packages. A failure to write is ignored, since only names would be missing. */
   put(key: ServiceUser, packages: readonly Package[]): Promise<void>
   /** Returns the names of packages for each of these users. */
@@ -25,6 +28,8 @@ interface CachedNames {
   base_url: string
   user_email: string
   names: [id: number, name: string][]
+  /** The ids of packages that could not be ordered. Files of earlier versions lack it. */
+  inactive?: number[] | undefined
 }
 
 const maxBytes = 4 * 1024 * 1024
@@ -39,23 +44,40 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
     JSON.stringify([baseUrl, userEmail.toLowerCase()])
   const pathOf = (key: ServiceUser): string =>
     join(folder, `names-${createHash('sha256').update(userKey(key)).digest('hex').slice(0, 40)}.json`)
-  const get = async (key: ServiceUser): Promise<Map<number, string>> => {
+  const read = async (key: ServiceUser): Promise<Pick<CachedNames, 'names' | 'inactive'>> => {
     const file = await readPrivate(pathOf(key), maxBytes, paths.data).catch(() => undefined)
     const cached = file === undefined ? undefined : parseNames(file.text)
     if (
       cached === undefined ||
       userKey({ baseUrl: cached.base_url, userEmail: cached.user_email }) !== userKey(key)
     )
-      return new Map()
-    return new Map(cached.names)
+      return { names: [] }
+    return cached
+  }
+  const get = async (key: ServiceUser, filter?: 'active'): Promise<Map<number, string>> => {
+    const { names, inactive = [] } = await read(key)
+    return new Map(filter === undefined ? names : names.filter(([id]) => !inactive.includes(id)))
   }
   return {
     get,
     async put(key, packages) {
-      const before = await get(key)
-      if (packages.every(({ id, name }) => before.get(id) === name)) return
-      const names = [...new Map([...before, ...packages.map(({ id, name }) => [id, name] as const)])]
-      const cached = { base_url: key.baseUrl, user_email: key.userEmail.toLowerCase(), names }
+      const { names: namesBefore, inactive: inactiveBefore } = await read(key)
+      const names = new Map(namesBefore)
+      const inactive = new Set(inactiveBefore)
+      const isKnown = ({ id, name, status }: Package): boolean =>
+        names.get(id) === name && inactive.has(id) === (status !== 'ACTIVE')
+      if (packages.every(isKnown)) return
+      for (const { id, name, status } of packages) {
+        names.set(id, name)
+        if (status === 'ACTIVE') inactive.delete(id)
+        else inactive.add(id)
+      }
+      const cached: CachedNames = {
+        base_url: key.baseUrl,
+        user_email: key.userEmail.toLowerCase(),
+        names: [...names],
+        inactive: [...inactive],
+      }
       try {
         makeOwnFolders(paths.data, folder)
         await writeFileAtomically(pathOf(key), JSON.stringify(cached), { random })
@@ -76,10 +98,10 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
 function parseNames(text: string): CachedNames | undefined {
   try {
     const cached = JSON.parse(text) as Partial<Record<keyof CachedNames, unknown>> | null
-    const { base_url, user_email, names } = cached ?? {}
-    if (typeof base_url !== 'string' || typeof user_email !== 'string' || !Array.isArray(names))
-      return undefined
-    return names.every(isNameEntry) ? { base_url, user_email, names } : undefined
+    const { base_url, user_email, names, inactive = [] } = cached ?? {}
+    if (typeof base_url !== 'string' || typeof user_email !== 'string') return undefined
+    if (!Array.isArray(names) || !Array.isArray(inactive)) return undefined
+    return names.every(isNameEntry) ? { base_url, user_email, names, inactive } : undefined
   } catch {
     return undefined
   }
