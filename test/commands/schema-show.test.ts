@@ -28,7 +28,7 @@ test('schema show prints the fields of each check, with the flag for each field'
     Professional reference survey (reference)
     FIELD                                    TYPE    REQUIRED  DESCRIPTION
     --field reference.position_title         string  required  Title of the position the recipient has applied for.
-    --field reference.referee_relationships  array   optional  Whom the referees should be, for example ["direct manager", "peer"].
+    --field reference.referee_relationships  array   optional  Whom the referees should be, for example "direct manager" and "peer".
 
     National police check (ncc_acic)
     FIELD                                 TYPE     REQUIRED  DESCRIPTION

@@ -85,7 +85,7 @@ test('bash lists ids with names, and inserts ids alone', async () => {
   screen.press(`${here.request.slice(0, 4)}\t`)
   await screen.until(`> refcheck request get ${here.request}`)
   screen.press(`${keys.ctrlU}bind 'set show-all-if-ambiguous on'\rrefcheck schema show 1\t`)
-  await screen.until('106  (Volunteer screen (withdrawn))')
+  await screen.until('104  (Executive screen)')
   await screen.until(/> refcheck schema show 10$/m)
   screen.press('2\t')
   await screen.until(/> refcheck schema show 102$/m)

@@ -133,7 +133,7 @@ const referenceInformation: Information = {
     referee_relationships: makeField(
       'array',
       false,
-      'Whom the referees should be, for example ["direct manager", "peer"].',
+      'Whom the referees should be, for example "direct manager" and "peer".',
     ),
   },
 }
