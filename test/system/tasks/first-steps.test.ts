@@ -41,8 +41,8 @@ test('see what a package needs', async () => {
                                                                applied for.
     --field reference.referee_relationships  array   optional  Whom the referees
                                                                should be, for
-                                                               example ["direct
-                                                               manager", "peer"].
+                                                               example "direct
+                                                               manager" and "peer".
 
     National police check (ncc_acic)
     FIELD                                 TYPE     REQUIRED  DESCRIPTION
