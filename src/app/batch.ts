@@ -161,6 +161,7 @@ export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
       'files',
       'packageNames',
       'governor',
+      'random',
     )
     return decideHeldRows(
       { ...services, signal, prompter, onQuestion: showLines(app), onQuotaWait: pauseNote(app) },

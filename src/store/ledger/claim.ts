@@ -164,7 +164,7 @@ export class Claims extends StorePart {
     const { from, attempt, required, quotaClaim, mayClaimNext } = request
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
     const claimsAnyRow = this.#claimsAnyRow(mayClaimNext)
-    const failure = fence === undefined ? 'closed' : this.#findFailure(fence, required)
+    const failure = this.findFailure(fence, required)
     if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
     if (claimsAnyRow && this.#isBreakerOpen(fence))
       return { waitMs: 0, isBreakerOpen: true, breakerOpenedBy: fence.openedBy }
@@ -191,7 +191,7 @@ export class Claims extends StorePart {
     const { batchId, row } = stored
     this.#knownAttempts.add(attempt.attemptId)
     request.claimed = { batchId, row, state: 'sending', attemptId: attempt.attemptId }
-    const [inserted] = yield* together([this.#insertAttempt(order, request), update && run(...update)], {
+    const [inserted] = yield* together([this.insertAttempt(order, request), update && run(...update)], {
       commits: true,
     })
     if (inserted === undefined) return { waitMs: 0, ...otherRow, isTaken: true }
@@ -200,12 +200,15 @@ export class Claims extends StorePart {
     return { waitMs: 0, ...claimed, ...otherRow }
   }
 
-  /** Inserts the attempt. Returns undefined if the row is no longer pending. */
-  *#insertAttempt(stored: StoredRow, request: ClaimRequest): Work<InsertedAttempt | undefined> {
+  /** Changes a row to `sending` and inserts its attempt. Returns undefined if the row is no longer pending. */
+  *insertAttempt(
+    stored: StoredRow,
+    { attempt, required }: Pick<ClaimRequest, 'attempt' | 'required'>,
+  ): Work<InsertedAttempt | undefined> {
     const values = {
       ...stored,
-      ...request.attempt,
-      logId: request.required.logId,
+      ...attempt,
+      logId: required.logId,
       expected: stored.attemptId,
       runner: this.leases.id,
       lease: leaseMs,
@@ -219,7 +222,9 @@ export class Claims extends StorePart {
     return inserted
   }
 
-  #findFailure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
+  /** Returns why the store may not be used; undefined if it is as this process requires. */
+  findFailure(fence: SelectedFence | undefined, required: FenceRequirement): ClaimFailure | undefined {
+    if (fence === undefined) return 'closed'
     const isSameReplication = Boolean(fence.isReplicated) === required.isReplicated
     if (this.engine.session() !== required.session || !isSameReplication) return 'session'
     const failure = findFenceFailure(
@@ -264,17 +269,26 @@ export class Claims extends StorePart {
 const textOf = (bytes: Uint8Array = new Uint8Array()): string => Buffer.from(bytes).toString()
 
 export function toClaimed(
-  { batchId, row, body, fingerprints, ...stored }: StoredRow & { body: Uint8Array; relatedIds: number[] },
+  { body, ...stored }: StoredRow & { body: Uint8Array; relatedIds: number[] },
   attempt: NewAttempt,
   numbered: { number: number; generation: string; at?: number | undefined },
 ) {
+  const { batchId, row } = stored
+  return {
+    attempt: { batchId, row, ...attempt, state: 'sending' as const, body },
+    ...recordedAttempt(stored, attempt, numbered),
+  }
+}
+
+/** Returns an attempt as it is recorded in the attempt log. */
+export function recordedAttempt(
+  { batchId, row, fingerprints, ...stored }: Omit<StoredRow, 'body'> & { relatedIds: number[] },
+  { attemptId, userEmail, at }: NewAttempt,
+  numbered: { number: number; generation: string; at?: number | undefined },
+): { recorded: RecordedAttempt } {
   const { account, baseUrl, packageId, relatedIds } = stored
-  const { attemptId, userEmail } = attempt
   // A row whose person was erased has no fingerprints.
   const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = fingerprints ?? {}
   const order = { batchId, row, account, baseUrl, packageId, relatedIds, person, email, phone }
-  return {
-    attempt: { batchId, row, ...attempt, state: 'sending' as const, body },
-    recorded: { ...order, attemptId, userEmail, ...numbered, at: numbered.at ?? attempt.at },
-  }
+  return { recorded: { ...order, attemptId, userEmail, ...numbered, at: numbered.at ?? at } }
 }

@@ -15,12 +15,14 @@ import {
 } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
-import { changedElsewhereError, type Change, waitingStates } from '../../domain/submission/states.ts'
-import type { RowId, RowVersion, Submission } from '../../domain/submission/submission.ts'
+import { changedElsewhereError, waitingStates } from '../../domain/submission/states.ts'
+import type { NewAttempt, RowId, Submission } from '../../domain/submission/submission.ts'
 import { findLaterOrders, type SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
+import { type ClaimRequest, type ClaimResult, Claims, recordedAttempt } from './claim.ts'
 import { changeRow } from './ledger.ts'
+import { relatedPackageIds, type SelectedFence, selectFence } from './store-state.ts'
 import { isLeftOutButOrdered, recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
@@ -80,6 +82,17 @@ UPDATE batches SET package_id = :packageId, identity = CASE
   WHEN EXISTS (SELECT 1 FROM batches o WHERE o.identity = CAST(:identity AS text) AND o.id <> :id) THEN identity
   ELSE CAST(:identity AS text) END
 WHERE id = :id`
+
+/** A request that the provider has for a held row, as a read returned it. */
+export interface FoundRequest {
+  requestId: string
+  requestStatus: string
+  packageId: number
+  /** Wall time in ms. */
+  createdAt: number
+  /** The reason of the user who named it. */
+  why: string
+}
 
 /** The result of a release. */
 export interface ReleaseResult {
@@ -206,30 +219,67 @@ export class HeldRows extends StorePart {
   }
 
   /**
-   * Records the request that the provider has for a held row. The row is released and becomes `accepted` in one commit,
-   * so that no process can send it in between. It gets the package of the request, with which later orders are compared,
-   * and the time of the request instead of an attempt. Throws, and changes nothing, if the row was changed meanwhile
-   * or another row has the request.
+   * Records the request that the provider has for a held row. Throws, and changes nothing, if the row was changed
+   * meanwhile, if another row has the request, or if the store is closed.
    */
   async accept(
-    row: RowVersion & Pick<Submission, 'recipient'>,
-    change: Extract<Change, { to: 'accepted' }>,
-    request: { packageId: number; createdAt: number },
+    row: RowId & Pick<Submission, 'recipient'>,
+    attempt: NewAttempt,
+    request: FoundRequest,
   ): Promise<void> {
-    const { batchId, recipient } = row
-    const { fingerprint } = this.key
-    await this.#compareInTransaction(batchId, function* (matching) {
-      const isReleased = yield* matching.setPending(row, 'held', change.at)
-      if (!isReleased || !(yield* changeRow({ ...row, state: 'pending' }, change)))
-        throw changedElsewhereError()
-      const batch = yield* get<BatchToMove>(selectBatchToMove, { batchId })
-      const { packageId, createdAt: changedAt } = request
-      const order = batch && recipient && orderIdentity({ ...batch, packageId, recipient })
-      yield* updateRows(
-        'submissions',
-        { packageId, changedAt, attemptId: undefined, ...(order && { fingerprint: fingerprint(order) }) },
-        { batchId, row: row.row },
+    await this.rollbacks.ensureCompared()
+    for (;;) {
+      const required = this.rollbacks.readRequirement()
+      const { failure, recorded } = await this.#compareInTransaction(row.batchId, (matching) =>
+        this.#acceptInTransaction(matching, row, { attempt, required }, request),
       )
+      if (failure !== undefined) await this.rollbacks.handleFailedClaim(failure)
+      if (recorded === undefined) continue
+      await this.rollbacks.record(recorded)
+      const { requestId } = request
+      return this.rollbacks.recordOutcome({ attemptId: attempt.attemptId, state: 'accepted', requestId })
+    }
+  }
+
+  /**
+   * Releases a row, begins an attempt with the time of the request and ends it as `accepted`. No process can send the row
+   * in between, because all is one commit. Like an attempt that was sent, it is for the attempt log, so that the order is
+   * recovered if the store is restored to an earlier state. The row gets the package of the request, with which later
+   * orders are compared.
+   */
+  *#acceptInTransaction(
+    matching: Matching,
+    { batchId, row, recipient }: RowId & Pick<Submission, 'recipient'>,
+    { attempt, required }: Pick<ClaimRequest, 'attempt' | 'required'>,
+    { packageId, createdAt, requestId, requestStatus, why }: FoundRequest,
+  ): Work<Pick<ClaimResult, 'failure' | 'recorded'>> {
+    const { engine, key, leases, rollbacks } = this
+    const claims = new Claims({ engine, key, leases, rollbacks })
+    const { attemptId, at, userEmail } = attempt
+    const rowKey = { batchId, row }
+    const fence = yield* get<SelectedFence>(selectFence, { heads: required.heads, batchId })
+    const failure = claims.findFailure(fence, required)
+    if (failure !== undefined) return { failure }
+    const isReleased = yield* matching.setPending(rowKey, 'held', at)
+    const batch = yield* get<BatchToMove>(selectBatchToMove, { batchId })
+    const order = batch && recipient && orderIdentity({ ...batch, packageId, recipient })
+    const newFields = { packageId, ...(order && { fingerprint: key.fingerprint(order) }) }
+    yield* updateRows('submissions', newFields, rowKey)
+    const stored = yield* matching.lockRow(rowKey)
+    const inserted = stored && (yield* claims.insertAttempt(stored, { attempt, required }))
+    const change = { to: 'accepted', at, requestId, requestStatus } as const
+    if (!isReleased || stored === undefined || inserted === undefined) throw changedElsewhereError()
+    const isAccepted = yield* changeRow({ ...rowKey, state: 'sending', attemptId }, change)
+    if (!isAccepted) throw changedElsewhereError()
+    yield* updateRows('attempts', { beganAt: createdAt }, { id: attemptId })
+    const decision = { ...rowKey, attemptId, became: 'accepted', madeAt: at, madeBy: userEmail, why }
+    yield* insertRows('decisions', [decision])
+    const relatedIds = relatedPackageIds(fence?.moved, stored)
+    const { generation } = required
+    return recordedAttempt({ ...stored, relatedIds }, attempt, {
+      number: inserted.number,
+      generation,
+      at: createdAt,
     })
   }
 

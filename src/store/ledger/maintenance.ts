@@ -42,13 +42,9 @@ SELECT s.*, b.base_url, b.account FROM submissions s JOIN batches b ON b.id = s.
 WHERE (s.batch_id, s.row_number) > (CAST(:batchId AS text), CAST(:row AS bigint))
 ORDER BY s.batch_id, s.row_number LIMIT :limit`
 
-/** Accepted rows without an attempt whose request was not recorded by a user either. */
 const selectDangling = `
 SELECT s.batch_id, s.row_number FROM submissions s
-WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)
-  AND NOT EXISTS (
-    SELECT 1 FROM decisions d
-    WHERE d.batch_id = s.batch_id AND d.row_number = s.row_number AND d.became = 'accepted')`
+WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
 
 type Totals = Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>
 

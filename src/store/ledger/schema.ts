@@ -155,7 +155,7 @@ CREATE TABLE decisions (
   id {newNumber},
   batch_id {text} NOT NULL,
   row_number {integer} NOT NULL,
-  attempt_id {text} REFERENCES attempts (id),
+  attempt_id {text} NOT NULL REFERENCES attempts (id),
   became {text} NOT NULL,
   made_at {integer} NOT NULL,
   made_by {text} NOT NULL,

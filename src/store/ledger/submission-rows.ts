@@ -84,7 +84,7 @@ export type StoredRecipient = { [name in 'firstName' | 'lastName' | 'email' | 'p
 
 const orderColumns = `s.batch_id, s.row_number, s.state, s.attempt_id, s.changed_at, s.package_id, s.first_name, s.last_name,
   s.email, s.phone, s.request_id, s.request_status, s.request_status_at, s.checks, s.acknowledged_at, s.offered_id, s.reason, s.field,
-  b.base_url, b.added_at, coalesce(a.began_at, CASE WHEN s.state = 'accepted' THEN s.changed_at END) AS attempted_at,
+  b.base_url, b.added_at, a.began_at AS attempted_at,
   (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts`
 
 /**

@@ -18,7 +18,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { findRowsOfRequest } from '../request/read-requests.ts'
 import type { Services } from '../services.ts'
 import { sendSingle } from '../request/create.ts'
-import { type OrderServices, readAttemptTime, readClockDifferenceMs } from '../request/send.ts'
+import { type OrderServices, newAttempt, readAttemptTime, readClockDifferenceMs } from '../request/send.ts'
 import { readAndLinkPackages } from './packages.ts'
 import type { ReconcileServices } from './reconcile.ts'
 import {
@@ -31,7 +31,7 @@ import {
 
 /** The services that decisions about a row use; `prompter` is undefined without a terminal. */
 export interface DecisionServices
-  extends ReconcileServices, Pick<OrganisationServices, 'batches'>, Pick<Services, 'heldRows'> {
+  extends ReconcileServices, Pick<OrganisationServices, 'batches'>, Pick<Services, 'heldRows' | 'random'> {
   prompter: Prompter | undefined
 }
 
@@ -143,7 +143,7 @@ async function recordRequest(
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },
 ): Promise<void> {
-  const { api, ledger, clock, governor, heldRows, signal, onQuotaWait, prompter } = ports
+  const { api, ledger, clock, governor, heldRows, random, signal, onQuotaWait, prompter } = ports
   await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
   if (row.state === 'held') await requireRelatedPackage(ports, row, request)
@@ -183,14 +183,17 @@ async function recordRequest(
   const evidence =
     differences.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differences)}`
   const decision = { by: api.userEmail, why: `${why ?? reason}; ${evidence}` }
-  const change = acceptedByEvidence(request, clock.now(), decision)
   if (row.state === 'held') {
+    const attempt = newAttempt({ api, clock, random })
     const createdAt = Date.parse(request.created_at)
-    await heldRows.accept(row, change, {
+    await heldRows.accept(row, attempt, {
+      requestId: request.request_id.toLowerCase(),
+      requestStatus: request.status,
       packageId: request.package_id,
-      createdAt: Number.isNaN(createdAt) ? change.at : createdAt,
+      createdAt: Number.isNaN(createdAt) ? attempt.at : createdAt,
+      why: decision.why,
     })
-  } else await applyChange(ports, row, change)
+  } else await applyChange(ports, row, acceptedByEvidence(request, clock.now(), decision))
 }
 
 /** Returns why a text is not the id of a request; undefined if it is one. */

@@ -33,7 +33,11 @@ export interface OrderServices
 }
 
 /** Returns the data that an attempt is journaled with, immediately before it. */
-export function newAttempt({ api, clock, random }: OrderServices): NewAttempt {
+export function newAttempt({
+  api,
+  clock,
+  random,
+}: Pick<OrderServices, 'api' | 'clock' | 'random'>): NewAttempt {
   return {
     attemptId: random.uuid(),
     at: clock.now(),

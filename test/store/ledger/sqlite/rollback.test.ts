@@ -186,17 +186,16 @@ describe('a store that lost attempts', () => {
     const row = (await rowsOf(store, batchId))[3]
     if (row === undefined) throw new Error('no row')
     const requestId = randomUUID()
-    const decision = { by: 'owner@example.com', why: 'the provider has it' }
-    const change = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED', decision } as const
-    const request = { packageId: 13, createdAt: someTime - 1000 }
-    await store.heldRows.accept(row, change, request)
-    await expect(store.heldRows.accept(row, change, request)).rejects.toThrow(
+    const found = { requestId, requestStatus: 'RECEIVED', packageId: 13, createdAt: someTime - 1000 }
+    const request = { ...found, why: 'the provider has it' }
+    await store.heldRows.accept(row, newAttempt(), request)
+    await expect(store.heldRows.accept(row, newAttempt(), request)).rejects.toThrow(
       'another process changed this order',
     )
     const accepted = { state: 'accepted', requestId, heldFor: undefined }
     expect((await rowsOf(store, batchId))[3]).toMatchObject({
       ...accepted,
-      attempts: 0,
+      attempts: 1,
       packageId: 13,
       attemptedAt: someTime - 1000,
     })
@@ -207,8 +206,28 @@ describe('a store that lost attempts', () => {
     appendRecord({ ...entry, row: 4, number: 20, attemptId })
     appendRecord({ kind: 'outcome', attemptId, state: 'accepted', requestId })
     await store.rollbacks.examine()
-    expect((await rowsOf(store, batchId))[3]).toMatchObject({ ...accepted, attempts: 1 })
+    expect((await rowsOf(store, batchId))[3]).toMatchObject({ ...accepted, attempts: 2 })
     expect(await store.ledger.list({ states: ['unknown'] })).toHaveLength(2)
+  })
+
+  test('recovers from the attempt log a request that a person has recorded for a held row', async () => {
+    const { store, batchId } = await restoreOlderStore()
+    await store.rollbacks.acceptOlder()
+    await store.close()
+    const restoreCopy = copyDataFolder()
+    const reopened = await setup.openStore()
+    const row = (await rowsOf(reopened, batchId))[3]
+    if (row === undefined) throw new Error('no row')
+    const found = { requestId: randomUUID(), requestStatus: 'RECEIVED', packageId: 12, createdAt: someTime }
+    await reopened.heldRows.accept(row, newAttempt(), { ...found, why: 'the provider has it' })
+    await reopened.close()
+    restoreCopy()
+    const olderStore = await setup.openStore()
+    expect(await tryToOrder(olderStore, batchId)).toEqual(refusedWith('it lacked 1 attempt'))
+    expect((await rowsOf(olderStore, batchId))[3]).toMatchObject({
+      state: 'accepted',
+      requestId: found.requestId,
+    })
   })
 
   test('recovers the batch too: when the same file is added again, its people are duplicates, and a similar person is held', async () => {
