@@ -162,6 +162,7 @@ export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
       'packageNames',
       'governor',
       'random',
+      'account',
     )
     return decideHeldRows(
       { ...services, signal, prompter, onQuestion: showLines(app), onQuotaWait: pauseNote(app) },

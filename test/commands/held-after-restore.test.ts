@@ -255,6 +255,14 @@ test('a row that may have been ordered is neither cancelled nor removed with its
   expect((await type('store check')).code).toBe(0)
 })
 
+test('another store holds the people whose rows may have been ordered according to the results file', async () => {
+  const { type, batchId } = await restoreOlderStore()
+  await type(`batch resume ${batchId} --yes`)
+  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
+  const run = await type('batch run people.csv --package 102 --yes --json', { exported })
+  expect(run.json()).toMatchObject({ counts: { accepted: 0, held: 3, duplicate: 2 } })
+})
+
 test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {
   const { type, batchId } = await restoreOlderStore()
   const line = `batch release ${batchId} --all`

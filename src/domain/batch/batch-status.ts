@@ -68,6 +68,9 @@ export function summaryOf(batch: Batch) {
 
 export type BatchStatus = ReturnType<typeof statusOf>
 
+/** The start of the error of a row that is held because the store had lost attempts; other stores read it in results. */
+export const perhapsSentText = 'held: may have been ordered'
+
 /** The numbers of rejected and cancelled rows whose people are ordered by another row, file or command. */
 export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled', number>>
 
@@ -258,7 +261,7 @@ function textOfReason(
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))
     return `not ordered again: is the same order as ${matchText(matches, batchId)}`
   if (heldFor === 'store_forgot' && state === 'held' && reason !== undefined)
-    return `held: may have been ordered, because ${reason}`
+    return `${perhapsSentText}, because ${reason}`
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {

@@ -78,7 +78,7 @@ export function unreconciledError(
 }
 
 /** A way in which a request differs from the order that was sent for a row. */
-type Difference = 'package' | 'person' | 'requester' | 'time'
+type Difference = 'package' | 'person' | 'requester' | 'time' | 'age'
 
 const minuteMs = 60_000
 
@@ -152,6 +152,7 @@ const differenceTexts: Readonly<Record<Difference, string>> = {
   person: 'another spelling of the person',
   requester: 'another requester',
   time: 'created outside the time of the attempt',
+  age: 'created before the file was added to this store',
 }
 
 /** Describes differences: `another requester, created outside the time of the attempt`. */
@@ -162,11 +163,11 @@ export function differencesText(differs: readonly Difference[]): string {
 /**
  * Compares a row with the request that the provider named for it. Returns the differences in spelling, requester or
  * time, which a person has to confirm. Throws InvalidInputError for another person or package, and DuplicateError if
- * another order has that request. `fingerprintMatch` is the match of a row whose name was erased. A held row has no
- * attempt to compare the time and the requester with, and its package is compared by the caller.
+ * another order has that request. `fingerprintMatch` is the match of a row whose name was erased. The package of a held
+ * row is compared by the caller.
  */
 export function differencesToConfirm(
-  row: SentOrder & RowId & Pick<BatchRow, 'line' | 'state'>,
+  row: SentOrder & RowId & Pick<BatchRow, 'line' | 'state' | 'addedAt' | 'matches'>,
   request: RequestResource,
   rowsOfRequest: readonly (RowId & Partial<Pick<Submission, 'recipient'>>)[],
   clockDifferenceMs: number | undefined,
@@ -183,9 +184,23 @@ export function differencesToConfirm(
   }
   const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
   if (differs === undefined) throw otherOrderError(request, row, 'for somebody else')
-  if (row.state === 'held') return differs.filter((each) => each === 'person')
+  if (row.state === 'held') return differencesOfHeldRow(row, request, differs)
   if (differs.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)
   return differs
+}
+
+/**
+ * Returns the differences of a held row, which has no attempt to compare the time and the requester with: in spelling,
+ * and, unless the row is held because of this request, in age.
+ */
+function differencesOfHeldRow(
+  { addedAt, matches }: Pick<BatchRow, 'addedAt' | 'matches'>,
+  { request_id: requestId, created_at: createdAt }: RequestResource,
+  differs: readonly Difference[],
+): Difference[] {
+  const isOlder = Date.parse(createdAt) < addedAt - maxClockDifferenceMs
+  const isNamed = matches?.requestId === requestId.toLowerCase()
+  return [...differs.filter((each) => each === 'person'), ...(isOlder && !isNamed ? ['age' as const] : [])]
 }
 
 /** Returns the error for a request that is not the order of a row. `description`: what it is instead. */
@@ -247,10 +262,13 @@ export type ProvidersAnswer =
  */
 export function requireUnsettled(row: BatchRow, answer?: ProvidersAnswer): void {
   if (row.state === 'unknown' || row.state === 'dropped') return
-  if (row.state === 'held' && answer?.kind === 'has') return
+  const isSimilarToUnknown = row.heldFor === 'similar_unknown'
+  if (row.state === 'held' && answer?.kind === 'has' && !isSimilarToUnknown) return
   if (row.state === 'held') {
     throw new UsageError(`${formatRow(row)} is held, not unknown: there is nothing to decide`, {
-      hint: `Decide about held rows with: refcheck batch release ${row.batchId}`,
+      hint: isSimilarToUnknown
+        ? `Settle the order of the similar person first: refcheck batch reconcile ${row.matches?.batchId}`
+        : `Decide about held rows with: refcheck batch release ${row.batchId}`,
     })
   }
   throw new UsageError(`${formatRow(row)} is ${row.state}, not unknown: there is nothing to decide`, {

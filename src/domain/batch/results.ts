@@ -1,6 +1,6 @@
 import { isoTime } from '../wording/time.ts'
 import type { BatchRow } from './batch.ts'
-import { errorInResults, isLeftOutAsSimilar, toListedRow } from './batch-status.ts'
+import { errorInResults, isLeftOutAsSimilar, perhapsSentText, toListedRow } from './batch-status.ts'
 import { uuid, type FieldValue, type RequestBody } from '../../contract/request.ts'
 import { type Cell, textOf, chooseOutputFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
@@ -93,9 +93,10 @@ export function resultsReader(
       submissionStates.find((each) => each === text('refcheck_state')) ??
       (requestId === undefined ? undefined : ('accepted' satisfies SubmissionState))
     if (state === undefined) return undefined
+    const isPerhapsSent = state === 'held' && text('refcheck_error').startsWith(perhapsSentText)
     return {
       ...position,
-      state,
+      state: isPerhapsSent ? 'unknown' : state,
       requestId,
       requestStatus: text('refcheck_status') || undefined,
       account: text('refcheck_account'),

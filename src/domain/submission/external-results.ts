@@ -39,10 +39,11 @@ type ResultOfRow = Pick<ExternalResult, 'state'> & { requestId?: string | undefi
 
 /**
  * Returns whether an external result is evidence of an order. `rejected`, `invalid`, `cancelled` and `held` rows
- * ordered nothing, but a rejected or cancelled row with a request names the order of its person that was made otherwise.
+ * ordered nothing, but with a request such a row names the order of its person that was made, or may have been made,
+ * otherwise.
  */
-export function isEvidence(result: ResultOfRow): boolean {
-  return namesOrder(result) || !['rejected', 'invalid', 'cancelled', 'held'].includes(result.state)
+export function isEvidence({ state, requestId }: ResultOfRow): boolean {
+  return requestId !== undefined || !['rejected', 'invalid', 'cancelled', 'held'].includes(state)
 }
 
 /** Returns whether an external result names the request of an order that was made. */

@@ -32,9 +32,8 @@ import {
 } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { readLinesOfRows } from './results-file.ts'
-import { type DecisionServices, recordAnswer, requestIdProblem } from './record-answer.ts'
+import { type DecisionServices, recordAnswer, requestIdProblem, requireDecidable } from './record-answer.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
-import { requireSameService } from './same-organisation.ts'
 
 /** Runs `change` with the lease of the batch, so that no other process changes the batch meanwhile. */
 async function withLease<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
@@ -109,7 +108,10 @@ function reconcileFirstHint(reason: ConflictReason, { baseUrl }: Batch, other: B
 }
 
 export interface DecideServices
-  extends BatchServices, Omit<DecisionServices, 'batches'>, Pick<Services, 'files' | 'packageNames'> {
+  extends
+    BatchServices,
+    Omit<DecisionServices, 'batches'>,
+    Pick<Services, 'account' | 'files' | 'packageNames'> {
   prompter: Prompter
   /** Shows the facts for a question: the position of the row, and the two people. */
   onQuestion: (lines: readonly string[]) => void
@@ -244,8 +246,9 @@ async function recordRequest(
   requestId: string,
 ): Promise<boolean> {
   try {
-    requireSameService(batch, ports.api)
-    await recordAnswer(ports, batch, row, { kind: 'has', requestId }, undefined)
+    const answer = { kind: 'has', requestId } as const
+    requireDecidable(ports, batch, row, answer)
+    await recordAnswer(ports, batch, row, answer, undefined)
     ports.onQuestion([`${formatRow(row)} is ordered: request ${requestId.toLowerCase()}`])
     return true
   } catch (error) {
