@@ -179,8 +179,7 @@ describe('a request that fits', () => {
   })
 
   describe('an id that the provider has given', () => {
-    const stored = { batchId: 'b-1', row: 2, addedAt: attemptedAt, matches: undefined }
-    const row = { ...sent, ...stored, state: 'unknown' as const }
+    const row = { ...sent, batchId: 'b-1', row: 2, state: 'unknown' as const, addedAt: 0, matches: undefined }
 
     test('is accepted without confirmation if its request fits', () => {
       expect(differencesToConfirm(row, toRequest(attemptedAt), [row], 0)).toEqual([])
