@@ -164,11 +164,13 @@ export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
       'random',
       'account',
     )
-    return decideHeldRows(
+    const answers = await decideHeldRows(
       { ...services, signal, prompter, onQuestion: showLines(app), onQuotaWait: pauseNote(app) },
       batch,
       verb,
     )
+    for (const other of answers.otherBatches) await updateResultsFile(app, other)
+    return answers
   }
 }
 

@@ -93,6 +93,19 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
+test('the answer that a row is the same person also leaves that row out of the batch of an earlier version of the file', async () => {
+  const { type, write, read } = await session()
+  write('people.csv', people)
+  await type(`${run} --yes`, { answers: [{ ask: samePersonQuestion, choose: 'Decide later' }] })
+  write('corrected.csv', `${people}Cara,Fay,cara@example.com,+61400000079\n`)
+  const answers = [{ ask: samePersonQuestion, choose: 'The same person: leave out' }]
+  const corrected = await type(`${run.replace('people', 'corrected')} --yes`, { answers })
+  expect(corrected.stderr).toMatch(/^Anna Mueller is left out of people\.csv \(batch [0-9a-f]{8}\) too$/m)
+  expect((await type('status --json')).json()).toMatchObject({ attention: [] })
+  expect((await type('batch list')).stdout).not.toContain('held')
+  expect(read('people.results.csv')).toMatch(/anna\.m@example\.com.*,cancelled,/)
+})
+
 test('Ctrl-C at the first question says that no row was decided', async () => {
   const { type, write } = await session()
   write('people.csv', people)

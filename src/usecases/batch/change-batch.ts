@@ -125,6 +125,8 @@ interface DecisionCounts {
   postponed: number
   /** The last person who was left out, with the line of the row. */
   lastCancelled?: string | undefined
+  /** Other batches in which rows with the same questions were changed by these answers. */
+  otherBatches: Batch[]
 }
 
 /**
@@ -139,7 +141,7 @@ export async function decideHeldRows(
 ): Promise<DecisionCounts> {
   const heldRowNumbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) heldRowNumbers.push(row)
-  const counts: DecisionCounts = { released: 0, recorded: 0, cancelled: 0, postponed: 0 }
+  const counts: DecisionCounts = { released: 0, recorded: 0, cancelled: 0, postponed: 0, otherBatches: [] }
   const lines = await readLinesOfRows(ports.files, batch)
   for (const [index, number] of heldRowNumbers.entries()) {
     try {
@@ -148,6 +150,7 @@ export async function decideHeldRows(
         lines,
         position: `${index + 1} of ${heldRowNumbers.length}`,
         verb,
+        otherBatches: counts.otherBatches,
       })
       if (newState === 'pending') counts.released += 1
       if (newState === 'accepted') counts.recorded += 1
@@ -179,11 +182,13 @@ async function decideHeldRow(
     lines,
     position,
     verb,
+    otherBatches,
   }: {
     number: number
     lines: ReadonlyMap<number, number>
     position: string
     verb: 'order' | 'release'
+    otherBatches: Batch[]
   },
 ): Promise<SubmissionState | 'later' | undefined> {
   const { batches, prompter, heldRows, clock, api, packageNames } = ports
@@ -208,6 +213,7 @@ async function decideHeldRow(
     if (answer === 'leave-out') {
       const reason = row.heldFor === 'similar' ? samePersonReason : 'left out by a person’s decision'
       await cancelBatch(ports, batch, [number], reason)
+      otherBatches.push(...(await leaveOutOfOtherBatches(ports, batch, row, reason)))
     } else if (answer === 'has-request') {
       const requestId = question.requestId ?? (await askRequestId(ports))
       if (requestId === '') return 'later'
@@ -227,6 +233,35 @@ async function decideHeldRow(
       )
     }
   }
+}
+
+/** Returns a text that is equal for held rows with the same person and the same question. */
+const questionKey = ({ recipient, baseUrl, packageId, heldFor, matches }: BatchRow): string =>
+  JSON.stringify([recipient, baseUrl, packageId, heldFor, matches?.batchId, matches?.row])
+
+/**
+ * Leaves the person of a row out of other batches too that ask the same question, such as the batch of an earlier version
+ * of the file. Returns these batches, without those that a process runs.
+ */
+async function leaveOutOfOtherBatches(
+  ports: DecideServices,
+  { id, account = '' }: Batch,
+  row: BatchRow,
+  reason: string,
+): Promise<Batch[]> {
+  if (row.recipient === undefined) return []
+  const { batches, ledger } = ports
+  const { email } = row.recipient
+  const changedBatches: Batch[] = []
+  for (const { batchId, row: number } of await ledger.list({ email, account, states: ['held'] })) {
+    const [other, otherRow] = [await batches.find(batchId), await findRow(batches, batchId, number)]
+    if (batchId === id || other === undefined || other.holder !== undefined) continue
+    if (otherRow === undefined || questionKey(otherRow) !== questionKey(row)) continue
+    await cancelBatch(ports, other, [number], reason)
+    ports.onQuestion([`${formatRow(row)} is left out of ${other.name} (batch ${batchId.slice(0, 8)}) too`])
+    changedBatches.push(other)
+  }
+  return changedBatches
 }
 
 /** Asks for the id of the provider's request; empty if the user does not know it yet. */
