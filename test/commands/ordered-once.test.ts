@@ -283,7 +283,7 @@ test.each(stores)(
 
       results  HOME/more.results.csv
       2> Error: 1 of 3 rows was accepted (2 duplicate)
-      2> Resume the batch that they wait in: refcheck batch resume BATCH_1
+      2> Resume the batch in which 2 duplicates wait: refcheck batch resume BATCH_1
       exit 10
     `)
     expect(listOrderedEmails()).toEqual(['a3@example.com'])

@@ -74,9 +74,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
       )
     }
     if (recordedCount + leftOutCount > 0 && releasedCount === 0) return this.answer(await readStatus())
-    // Rows whose people may have been ordered are released one by one only.
+    // Rows whose people may have been ordered are released one by one only, and no question releases some of them.
     const failure =
-      release?.kind === 'all'
+      release?.kind === 'all' || (answers !== undefined && answers.unasked > 0)
         ? perhapsOrderedError(await listHeld(await app.services('batches', 'files'), batch))
         : undefined
     const people = releasedRows === undefined ? '' : await releasedPeopleText(app, batch, releasedRows)

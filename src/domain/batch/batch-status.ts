@@ -8,6 +8,7 @@ import {
   unmatchedText,
 } from '../submission/duplicate.ts'
 import type { ConflictCounts } from './verdict.ts'
+import { statesNeedingDecision } from '../submission/states.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import { type OrderInError, IncompleteError, InterruptedError } from '../../errors/kinds.ts'
@@ -200,8 +201,15 @@ export function isOrderedOtherwise(row: Pick<BatchRow, 'state' | 'heldFor' | 're
 }
 
 /** Whether the person of a rejected or cancelled row may have been ordered by another row, and it is not known. */
-export const isPerhapsOrderedOtherwise = ({ matches }: { matches?: Partial<Match> | undefined }): boolean =>
-  matches?.laterBatch !== undefined && matches.state !== 'accepted'
+export function isPerhapsOrderedOtherwise({
+  state,
+  reason,
+  matches,
+}: Pick<BatchRow, 'state'> & { reason?: string | undefined; matches?: Partial<Match> | undefined }): boolean {
+  if (matches?.state === undefined) return false
+  if (matches.laterBatch !== undefined) return matches.state !== 'accepted'
+  return state === 'cancelled' && reason === samePersonReason && statesNeedingDecision.includes(matches.state)
+}
 
 /** Whether the row is held because it shares an e-mail or a phone with a person who may be another one. */
 const isHeldAsSimilar = ({ state, shares }: BatchRow): boolean => state === 'held' && shares.length > 0
@@ -245,6 +253,8 @@ export const errorInResults = (row: BatchRow): string | null =>
 /** Returns the reason why a row is not accepted, as one sentence without advice. */
 function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
   if (row.matches?.laterBatch !== undefined) return laterOrderText(row, row.matches)
+  if (row.matches !== undefined && isPerhapsOrderedOtherwise(row))
+    return `${samePersonReason}, which may have been made: ${matchText(row.matches, row.batchId)}`
   const text = textOfReason(row, other)
   const packageText = storedCountsAsText(row)
   return text === null || packageText === undefined || row.state === 'cancelled'

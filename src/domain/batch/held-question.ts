@@ -3,6 +3,7 @@ import { packageWithName } from '../submission/confirmation.ts'
 import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
+import { statesNeedingDecision } from '../submission/states.ts'
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 
 /**
@@ -231,9 +232,14 @@ export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteErr
 
 function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
   const { recipient, shares, matches } = held
-  const rowText = other?.line === undefined ? `row ${matches?.row}` : `line ${other.line}`
-  const label = matches?.state === 'accepted' ? 'ordered' : rowText
-  const timeText = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
+  const state = matches?.state
+  const isPerhaps = state !== undefined && statesNeedingDecision.includes(state)
+  const waitingText = other?.line === undefined ? 'waiting' : `line ${other.line}`
+  const label = state === 'accepted' ? 'ordered' : isPerhaps ? 'perhaps' : waitingText
+  const timeText =
+    matches?.orderedAt === undefined
+      ? ''
+      : `, ${isPerhaps ? 'perhaps ordered ' : ''}${localTime(matches.orderedAt)}`
   const labelledLine = (title: string, text: string): string => `  ${title.padEnd(8)} ${text}`
   const formatPerson = (recipientOrNone: BatchRow['recipient']): string =>
     recipientOrNone === undefined

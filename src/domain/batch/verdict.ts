@@ -181,13 +181,17 @@ export function nothingSentError(
   batchId: string | undefined,
   counts: BatchCounts,
   conflicts: ConflictCounts = noConflicts(),
-  namedRows: Pick<NamedRows, 'duplicate' | 'leftOut'> = {},
+  namedRows: Pick<NamedRows, 'duplicate' | 'leftOut' | 'perhapsOrdered'> = {},
 ): RefcheckError {
   const { invalid, duplicate, cancelled, total } = counts
   const { orderedBefore } = conflicts
   const isUserChoice = isRestLeftOutByUser(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
-    const hint = hintToOrderCancelled(batchId, namedRows.leftOut)
+    const { leftOut, perhapsOrdered } = namedRows
+    const hint =
+      leftOut === undefined && perhapsOrdered !== undefined
+        ? `See the orders that may exist: refcheck batch rows ${batchId} --state cancelled`
+        : hintToOrderCancelled(batchId, leftOut)
     const cancelledWithoutOrder = cancelled - orderedBefore.cancelledCount
     const rows = `${cancelledWithoutOrder} of ${formatCount(total, 'row')} ${cancelledWithoutOrder === 1 || total === 1 ? 'was' : 'were'} cancelled`
     return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isUserChoice })
@@ -256,6 +260,12 @@ function waitsInOtherBatchError(
   })
 }
 
+/** Returns the next command for rows whose people wait in another batch, or are held there. */
+const hintAboutWaiting = ({ count, batchId, isHeld }: ConflictCounts['waiting']): string =>
+  isHeld === true
+    ? decideAboutHeldHint(batchId)
+    : `Resume the batch in which ${formatCount(count, 'duplicate waits', 'duplicates wait')}: refcheck batch resume ${batchId}`
+
 /** Returns the step before an order of people who may have been ordered by held rows of another batch. */
 const decideAboutHeldHint = (batchId: string | undefined): string =>
   `Decide about the held rows of the other batch first: refcheck batch release ${batchId}`
@@ -320,11 +330,11 @@ function hintAboutUnsentRows(
   }
   if (held > 0) {
     const reasonsHint = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
-    if (firstHeld === undefined) return reasonsHint
-    return [reasonsHint, ...hintsAboutHeldRow(batchId, firstHeld)].join('\n')
+    const heldHints = firstHeld === undefined ? [] : hintsAboutHeldRow(batchId, firstHeld)
+    const waitingHints = waiting.count === 0 ? [] : [hintAboutWaiting(waiting)]
+    return [reasonsHint, ...heldHints, ...waitingHints].join('\n')
   }
-  if (waiting.isHeld === true) return decideAboutHeldHint(waiting.batchId)
-  if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
+  if (waiting.count > 0) return hintAboutWaiting(waiting)
   const hints: string[] = []
   if (leftOut !== undefined) hints.push(hintToOrderCancelled(batchId, leftOut))
   if (dropped !== undefined)

@@ -117,12 +117,16 @@ export interface DecideServices
   onQuestion: (lines: readonly string[]) => void
 }
 
-/** Counts of held rows by answer: released, recorded as ordered, left out (never sent), and postponed until later. */
+/**
+ * Counts of held rows by answer: released, recorded as ordered, left out (never sent), and postponed until later.
+ * `unasked`: rows that no answer releases.
+ */
 interface DecisionCounts {
   released: number
   recorded: number
   cancelled: number
   postponed: number
+  unasked: number
   /** The last person who was left out, with the line of the row. */
   lastCancelled?: string | undefined
   /** Other batches in which rows with the same questions were changed by these answers. */
@@ -141,7 +145,14 @@ export async function decideHeldRows(
 ): Promise<DecisionCounts> {
   const heldRowNumbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) heldRowNumbers.push(row)
-  const counts: DecisionCounts = { released: 0, recorded: 0, cancelled: 0, postponed: 0, otherBatches: [] }
+  const counts: DecisionCounts = {
+    released: 0,
+    recorded: 0,
+    cancelled: 0,
+    postponed: 0,
+    unasked: 0,
+    otherBatches: [],
+  }
   const lines = await readLinesOfRows(ports.files, batch)
   for (const [index, number] of heldRowNumbers.entries()) {
     try {
@@ -160,6 +171,7 @@ export async function decideHeldRows(
         counts.lastCancelled = row && formatRow({ ...row, line: lines.get(number) })
       }
       if (newState === 'later') counts.postponed += 1
+      if (newState === 'held') counts.unasked += 1
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
       // A resumed batch asks about its held rows too, after it has sent the others.

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+
+import { writePeopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+test('a corrected copy of a file that was not sent to its end names the batch in which the other people wait, beside the held row', async () => {
+  const here = await session()
+  const { type, write, read } = here
+  writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com', 'a4@example.com'])
+  await type('batch run people.csv --package 102 --yes --max 2')
+  write('corrected.csv', read('people.csv').replace('Row4', 'Rowe4'))
+  const answers = [{ ask: /^Is this one person/, choose: 'Decide later' }]
+  expect(await type('batch run corrected.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run corrected.csv --package 102
+    2>
+    2> corrected.csv: 4 rows
+    2>   0 orders to send
+    2>   2 rows ordered before, not sent
+    2>     Ana Row1 (line 2): ordered 2026-11-20 12:00 +00:00
+    2>     Ana Row2 (line 3): ordered 2026-11-20 12:00 +00:00
+    2>   1 row already waiting in a batch, not sent
+    2>     Ana Row3 (line 4): waiting in batch BATCH_1…
+    2>   1 row held, not sent until you release it
+    2>     the same e-mail and phone as Ana Row4 (a4@example.com)
+    2>       Ana Rowe4 (line 5)
+    2>
+    2>
+    2> Ana Rowe4 (line 5) of corrected.csv is held (1 of 1)
+    2>   new      Ana Rowe4  a4@example.com
+    2>   waiting  Ana Row4  a4@example.com, 2026-11-20 12:00 +00:00
+    2>   same     e-mail a4@example.com, phone +61400000004
+    2>
+    ? Is this one person?: Decide later
+    2 of 4 people in corrected.csv are ordered; 1 held, 1 duplicate
+
+    batch  BATCH_2
+    corrected.csv, 102 Identity check only
+
+    1  held
+    3  duplicate
+    4  rows
+
+    results  HOME/corrected.results.csv
+    2> Error: 2 of 4 rows are ordered (1 held, 1 duplicate)
+    2> See why it is held: refcheck batch rows BATCH_2 --state held
+    2> Ana Rowe4 (line 5) is another person: refcheck batch release BATCH_2 --row 4
+    2> Ana Rowe4 (line 5) is the same person: refcheck batch cancel BATCH_2 --row 4
+    2> Resume the batch in which 1 duplicate waits: refcheck batch resume BATCH_1
+    exit 10
+  `)
+})
+
+test('a row that is left out as the same person as a dropped order is shown as perhaps ordered', async () => {
+  const here = await session()
+  const { type, write, read, sandbox } = here
+  writePeopleFile(here.folder, ['a1@example.com'])
+  sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
+  await type('batch run people.csv --package 102 --yes')
+  const [{ batch_id: batchId }] = (await type('batch list --json')).json() as [{ batch_id: string }]
+  write('corrected.csv', read('people.csv').replace('a1@', 'a-1@'))
+  const open = await type('batch run corrected.csv --package 102 --yes --json')
+  const { batch_id: other } = open.json() as { batch_id: string }
+  expect(await type(`batch release ${other}`, { answers: [] })).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_2
+    batch  BATCH_2
+    corrected.csv, 102 Identity check only
+
+    1  held
+    1  row
+
+    results  HOME/corrected.results.csv
+    2> Error: 1 row stays held, because its person may have been ordered (an order of a similar person has an unknown outcome): Ana Row1 (line 2)
+    2> Settle the order with an unknown outcome first: refcheck batch reconcile BATCH_1
+    exit 10
+  `)
+  await type(`batch reconcile ${batchId} --row 1 --drop`)
+  const answers = [{ ask: /^Is this one person/, choose: 'The same person: leave out' }]
+  expect(await type(`batch release ${other}`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_2
+    2>
+    2> Ana Row1 (line 2) of corrected.csv is held (1 of 1)
+    2>   new      Ana Row1  a-1@example.com
+    2>   perhaps  Ana Row1  a1@example.com, perhaps ordered 2026-11-20 12:00 +00:00
+    2>   same     phone +61400000001, name
+    2>
+    ? Is this one person?: The same person: leave out
+    2> Left out Ana Row1 (line 2); nothing is ordered for this row.
+    batch  BATCH_2
+    corrected.csv, 102 Identity check only
+
+    1  cancelled
+    1  row
+
+    results  HOME/corrected.results.csv
+    exit 0
+  `)
+  expect(await type('batch run corrected.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch run corrected.csv --package 102
+    2> corrected.csv is batch BATCH_2: nothing left to send.
+    0 of 1 person in corrected.csv is ordered; 1 cancelled; may have been ordered: Ana Row1 (line 2)
+
+    batch  BATCH_2
+    corrected.csv, 102 Identity check only
+
+    1  cancelled
+    1  row
+
+    results  HOME/corrected.results.csv
+    2> Error: nothing was sent: 1 of 1 row was cancelled
+    2> See the orders that may exist: refcheck batch rows BATCH_2 --state cancelled
+    exit 2
+  `)
+  expect(await type(`batch rows ${other} --state cancelled`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_2 --state cancelled
+    ROW  LINE  STATE      EMAIL            OUTCOME
+    1    2     cancelled  a-1@example.com  left out: the same person as another order, which may have been made: row 1 of batch BATCH_1 (dropped)
+    exit 0
+  `)
+  expect(await type('status')).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)
+    Running    nothing
+    Needs you  nothing
+    exit 0
+  `)
+})
