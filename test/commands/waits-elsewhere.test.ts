@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { writePeopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-test('a corrected copy of a file that was not sent to its end names the batch in which the other people wait, beside the held row', async () => {
+test('a corrected copy of a file that was not sent to its end names the batch in which the other people wait as well as the held row', async () => {
   const here = await session()
   const { type, write, read } = here
   writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com', 'a4@example.com'])

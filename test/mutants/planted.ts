@@ -77,8 +77,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       ...editsOf(
         `${ledger}/claim.ts`,
         [
-          '  *#insertAttempt(',
-          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.key)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *#insertAttempt(',
+          '  *insertAttempt(',
+          '  *compare(from: RowVersion) {\n    const matching = new Matching(this.key)\n    return yield* matching.findConflictsOrDamage(yield* matching.lockRow(from))\n  }\n\n  before: never | undefined\n\n  *insertAttempt(',
         ],
         [
           'yield* matching.findConflictsOrDamage(stored)\n    if',

@@ -24,6 +24,7 @@ import {
   recoverEntry,
 } from '../../domain/store/rollback.ts'
 import type { RowVersion, Submission } from '../../domain/submission/submission.ts'
+import { orderIdentity } from '../../domain/submission/identity.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { ensureAccount } from './accounts.ts'
 import type { AttemptLogFiles, LogFile } from './attempt-log.ts'
@@ -32,7 +33,8 @@ import { type Work, all, get, insertRows, run, updateRows } from './engine.ts'
 import { changeRow } from './ledger.ts'
 import { recordPackageRelation } from './matching.ts'
 import { mergeRegister, openAgain, readHeads, readLogs, readState, writeClosing } from './store-state.ts'
-import type { StoredRecipient } from './submission-rows.ts'
+import type { Fingerprint } from './fingerprints.ts'
+import { recipientOf, type StoredRecipient } from './submission-rows.ts'
 
 const lostAttemptReason = 'the store had lost this attempt, and its log does not say whether it was accepted'
 
@@ -49,7 +51,8 @@ SET state = :state, attempt_id = :attemptId, changed_at = :changedAt, reason = :
 WHERE batch_id = :batchId AND row_number = :row`
 
 const selectExisting = `
-SELECT state, attempt_id, body_sha256 FROM submissions WHERE batch_id = :batchId AND row_number = :row`
+SELECT state, attempt_id, body_sha256, package_id, first_name, last_name, email, phone
+FROM submissions WHERE batch_id = :batchId AND row_number = :row`
 
 const assignNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account
@@ -63,11 +66,15 @@ WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
  * Adds an attempt that the store lost under a new number; also its row, its batch and its package relations if they
  * are lost. The caller's transaction excludes claims by other processes.
  */
-function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: number): Work<void> {
+function* recoverAttempt(
+  entry: LogEntry,
+  { file, outcomes }: ReadLog,
+  { now: at, fingerprint }: Pick<ExamineOptions, 'now' | 'fingerprint'>,
+): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
   const outcome = outcomes.get(attemptId)
   const namedRow = { batchId: entry.batchId, row: entry.row }
-  const row = yield* get<ExistingRow & { bodySha256?: string }>(selectExisting, namedRow)
+  const row = yield* get<SelectedExisting>(selectExisting, namedRow)
   const requestId = outcome?.requestId
   const rowOfRequest =
     requestId === undefined ? undefined : yield* get<RowVersion>(selectRowOfRequest, { requestId, baseUrl })
@@ -87,6 +94,12 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
       recovered,
       row === undefined ? undefined : namedRow,
     )
+  // A recorded request may be of another package than its row was.
+  const recipient = row && recipientOf(row)
+  if (isNamedRow && outcome?.state === 'accepted' && recipient && row.packageId !== packageId) {
+    const order = orderIdentity({ account, baseUrl, packageId, recipient })
+    yield* updateRows('submissions', { packageId, fingerprint: fingerprint(order) }, namedRow)
+  }
   const became = outcome?.state
   const bodySha256 = (isNamedRow ? row?.bodySha256 : undefined) ?? ''
   const attemptFields = { userEmail: entry.userEmail, bodySha256, beganAt: entry.at, beganMonotonic: 0 }
@@ -109,6 +122,8 @@ function* removeRequest(row: RowVersion, outcomes: ReadLog['outcomes'], at: numb
   const loss = { to: 'unknown', at, reason: 'its request was found to be another row’s', decision } as const
   return yield* changeRow(row, loss)
 }
+
+type SelectedExisting = ExistingRow & StoredRecipient & { bodySha256?: string; packageId?: number }
 
 /** Adds or changes the row of a recovered attempt. `existing`: the row that the entry names, if the store has it. */
 function* recoverRow(
@@ -238,6 +253,7 @@ const generationsIn = (log: ReadLog): string[] => {
 interface ExamineOptions {
   /** The key of the store's fingerprints. */
   key: string
+  fingerprint: Fingerprint
   /** Whether this store has to have an attempt log on this machine. */
   requiresLog: boolean
   /** Whether a store that was closed because its log was missing may be opened again. */
@@ -254,7 +270,7 @@ interface ExamineOptions {
  */
 export function* examineStore(
   logs: readonly ReadLog[],
-  { key, requiresLog, mayReopen, findMissingIds, now, newId }: ExamineOptions,
+  { key, fingerprint, requiresLog, mayReopen, findMissingIds, now, newId }: ExamineOptions,
 ): Work<ExaminedLogs & { recoveredCount: number; isReopened: boolean }> {
   const storeState = yield* readState()
   const unchangedResult = {
@@ -283,7 +299,7 @@ export function* examineStore(
   )
   for (const entry of missing) {
     const log = logsToCompare.find(({ entries }) => entries.includes(entry))
-    if (log !== undefined) yield* recoverAttempt(entry, log, now)
+    if (log !== undefined) yield* recoverAttempt(entry, log, { now, fingerprint })
   }
   const compared = { ...unchangedResult, recoveredCount: missing.length }
   const isSound = reasons.length === 0 && missing.length === 0

@@ -182,6 +182,7 @@ export class RollbackDetection {
       () =>
         examineStore(logs, {
           key: key.key,
+          fingerprint: key.fingerprint,
           requiresLog: files !== undefined && !engine.allowsSeveralRunners,
           mayReopen,
           findMissingIds: (known) => this.#missingIds(known),
