@@ -218,7 +218,7 @@ describe('a store that lost attempts', () => {
     const reopened = await setup.openStore()
     const row = (await rowsOf(reopened, batchId))[3]
     if (row === undefined) throw new Error('no row')
-    const found = { requestId: randomUUID(), requestStatus: 'RECEIVED', packageId: 12, createdAt: someTime }
+    const found = { requestId: randomUUID(), requestStatus: 'RECEIVED', packageId: 13, createdAt: someTime }
     await reopened.heldRows.accept(row, newAttempt(), { ...found, why: 'the provider has it' })
     await reopened.close()
     restoreCopy()
@@ -227,7 +227,9 @@ describe('a store that lost attempts', () => {
     expect((await rowsOf(olderStore, batchId))[3]).toMatchObject({
       state: 'accepted',
       requestId: found.requestId,
+      packageId: 13,
     })
+    expect(await olderStore.maintenance.check()).toEqual([])
   })
 
   test('recovers the batch too: when the same file is added again, its people are duplicates, and a similar person is held', async () => {
