@@ -1,38 +1,13 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { expect, test } from 'vitest'
 
-import { batchRunLine, copyDataFolder, sessionWithPeople } from '../harness/lost-data.ts'
-import type { Session } from '../harness/session.ts'
+import { orderElsewhere, sessionWithHeldRows } from '../harness/lost-data.ts'
 
 const question = /^This store had lost attempts, so Ana Row\d may have been ordered/
 const idQuestion = 'Id of their request:'
 const recordIt = 'The provider has one: record it'
 
-/** Orders two of five people, restores the store of before the second order, and accepts it: rows 3 to 5 are held. */
-async function restoreOlderStore(): Promise<Session & { batchId: string }> {
-  const here = await sessionWithPeople(5)
-  await here.type(batchRunLine(' --max 1'))
-  const restore = copyDataFolder(here)
-  await here.type(batchRunLine(' --max 1'))
-  restore()
-  rmSync(join(here.folder, 'people.results.csv'))
-  await here.type('store check --accept-older --yes')
-  const { batch_id: batchId } = (await here.type(batchRunLine(' --json'))).json() as { batch_id: string }
-  return { ...here, batchId }
-}
-
-/** Orders the person of a row with a store of its own, as another machine does, and returns the id of the request. */
-async function orderElsewhere({ type }: Session, row: number, packageId = 102): Promise<string> {
-  const person = `--first-name Ana --last-name Row${row} --email a${row}@example.com --phone +6140000000${row}`
-  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
-  const created = await type(`request create --package ${packageId} ${person} --yes --json`, { exported })
-  return (created.json() as { request_id: string }).request_id
-}
-
 test('a request that the provider has is recorded as the order of the row, so that a later file does not order the person', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const { type, write, batchId, listOrderedEmails } = here
   const requestId = await orderElsewhere(here, 3)
   const otherId = here.sandbox.requests()[0]?.request_id ?? ''
@@ -107,7 +82,7 @@ test('a request that the provider has is recorded as the order of the row, so th
 })
 
 test('a request of the package that replaced the one of the row is recorded as well, and one of another package is not', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const { type, batchId, sandbox } = here
   const otherId = await orderElsewhere(here, 3, 103)
   const requestId = await orderElsewhere(here, 3, sandbox.replacePackage(102, { newField: false }))
@@ -147,7 +122,7 @@ test('a request of the package that replaced the one of the row is recorded as w
 })
 
 test('without a terminal, a request is recorded for a held row by its id, if it is the request of that person alone', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const { type, batchId, listOrderedEmails } = here
   const requestId = await orderElsewhere(here, 4)
   const otherId = await orderElsewhere(here, 5)
@@ -196,7 +171,7 @@ test('without a terminal, a request is recorded for a held row by its id, if it 
 })
 
 test('a request with another spelling of the person is recorded for a held row only if the user confirms it', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const { type, batchId } = here
   const person = '--first-name Anna --last-name Row3 --email a3@example.com --phone +61400000003'
   const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
@@ -220,7 +195,7 @@ test('a request with another spelling of the person is recorded for a held row o
 })
 
 test('a row that may have been ordered is neither cancelled nor removed with its person', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const { type, batchId, listOrderedEmails } = here
   expect(await type(`batch cancel ${batchId} --row 4`)).toMatchInlineSnapshot(`
     $ refcheck batch cancel BATCH_1 --row 4
@@ -255,16 +230,29 @@ test('a row that may have been ordered is neither cancelled nor removed with its
   expect((await type('store check')).code).toBe(0)
 })
 
-test('another store holds the people whose rows may have been ordered according to the results file', async () => {
-  const { type, batchId } = await restoreOlderStore()
-  await type(`batch resume ${batchId} --yes`)
+test('a request of another person with the same phone is not recorded, and a successor’s order waits for the decision', async () => {
+  const here = await sessionWithHeldRows()
+  const { type, batchId, sandbox } = here
   const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
-  const run = await type('batch run people.csv --package 102 --yes --json', { exported })
-  expect(run.json()).toMatchObject({ counts: { accepted: 0, held: 3, duplicate: 2 } })
+  const bob = '--first-name Bob --last-name Other --email bob@example.com --phone +61400000003'
+  const created = await type(`request create --package 102 ${bob} --yes --json`, { exported })
+  const { request_id: requestId } = created.json() as { request_id: string }
+  const { stderr } = await type(`batch reconcile ${batchId} --row 3 --request-id ${requestId}`)
+  expect(stderr).toContain(`request ${requestId} is for somebody else`)
+  const successor = sandbox.replacePackage(102, { newField: false })
+  const ana = '--first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004'
+  expect(
+    await type(`request create --package ${successor} ${ana} --yes --allow-similar`),
+  ).toMatchInlineSnapshot(`
+    $ refcheck request create --package 107 --first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004 --yes --allow-similar
+    2> Error: package 102 may have been ordered for "a4@example.com": row 4 of batch BATCH_1 is held, because the store had lost attempts
+    2> Decide about that row first: refcheck batch release BATCH_1
+    exit 2
+  `)
 })
 
 test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {
-  const { type, batchId } = await restoreOlderStore()
+  const { type, batchId } = await sessionWithHeldRows()
   const line = `batch release ${batchId} --all`
   const answers = [{ ask: /^Release these rows all the same/, confirm: false }]
   expect(await type(line, { answers })).toMatchInlineSnapshot(`
@@ -300,7 +288,7 @@ test('release --all asks on a terminal about rows that may have been ordered, an
 })
 
 test('a row that may have been ordered stays held after batch move, and no other command orders its person', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const { type, batchId, sandbox, listOrderedEmails } = here
   const person = '--first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004'
   expect(await type(`request create --package 102 ${person} --yes`)).toMatchInlineSnapshot(`
@@ -317,7 +305,7 @@ test('a row that may have been ordered stays held after batch move, and no other
 })
 
 test('a later file of a person who is held because of lost attempts names the command that decides about that row', async () => {
-  const here = await restoreOlderStore()
+  const here = await sessionWithHeldRows()
   const row4 = 'Ana,Row4,a4@example.com,+61400000004'
   const header = here.read('people.csv').split('\n')[0] ?? ''
   here.write('one.csv', `${header}\n${row4}\n`)

@@ -323,3 +323,16 @@ test('the steps for a package that can no longer be ordered are shown once, also
     exit 5
   `)
 })
+
+test('another store holds a person whose cancelled row may have been ordered otherwise, according to the results file', async () => {
+  const { type, write, read } = await session()
+  write('rest.csv', `${header}\n${lee}\n`)
+  await type('batch run rest.csv --package 102 --yes')
+  write('l.csv', `${header}\n${lee}\n${len}\n`)
+  const id = batchIdOf(await type('batch run l.csv --package 102 --yes --json'))
+  await type(`batch cancel ${id} --yes`)
+  expect(read('l.results.csv')).toMatch(/lee\+cut-after@example\.com.*,cancelled,,,"may have been ordered on /)
+  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
+  const run = await type('batch run l.csv --package 102 --yes --json', { exported })
+  expect(run.json()).toMatchObject({ counts: { accepted: 0, held: 1, duplicate: 1 } })
+})

@@ -117,3 +117,24 @@ export function copyDataFolder({ folder }: Session): () => void {
     chmodSync(data, 0o700)
   }
 }
+
+/** Orders two of five people, restores the store of before the second order, and accepts it: rows 3 to 5 are held. */
+export async function sessionWithHeldRows(): Promise<Session & { batchId: string }> {
+  const here = await sessionWithPeople(5)
+  await here.type(batchRunLine(' --max 1'))
+  const restore = copyDataFolder(here)
+  await here.type(batchRunLine(' --max 1'))
+  restore()
+  rmSync(join(here.folder, 'people.results.csv'))
+  await here.type('store check --accept-older --yes')
+  const { batch_id: batchId } = (await here.type(batchRunLine(' --json'))).json() as { batch_id: string }
+  return { ...here, batchId }
+}
+
+/** Orders the person of a row with a store of its own, as another machine does, and returns the id of the request. */
+export async function orderElsewhere({ type }: Session, row: number, packageId = 102): Promise<string> {
+  const person = `--first-name Ana --last-name Row${row} --email a${row}@example.com --phone +6140000000${row}`
+  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
+  const created = await type(`request create --package ${packageId} ${person} --yes --json`, { exported })
+  return (created.json() as { request_id: string }).request_id
+}

@@ -69,8 +69,11 @@ export function summaryOf(batch: Batch) {
 
 export type BatchStatus = ReturnType<typeof statusOf>
 
-/** The start of the error of a row that is held because the store had lost attempts; other stores read it in results. */
-export const perhapsSentText = 'held: may have been ordered'
+/**
+ * The words that begin the error of a row whose person may have been ordered, by this row or otherwise; after `held: ` if
+ * the row is held. Other stores read them in results files.
+ */
+export const perhapsOrderedText = 'may have been ordered'
 
 /** The numbers of rejected and cancelled rows whose people are ordered by another row, file or command. */
 export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled', number>>
@@ -271,7 +274,7 @@ function textOfReason(
   if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))
     return `not ordered again: is the same order as ${matchText(matches, batchId)}`
   if (heldFor === 'store_forgot' && state === 'held' && reason !== undefined)
-    return `${perhapsSentText}, because ${reason}`
+    return `held: ${perhapsOrderedText}, because ${reason}`
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {
@@ -296,7 +299,7 @@ function laterOrderText(row: BatchRow, order: Match): string {
 
 /** Returns when and how the person of a row was ordered: `ordered on 2026-11-26 13:32 +00:00, by more.csv`. */
 function orderText({ packageId, batchId }: BatchRow, order: Match, acceptedText = 'ordered'): string {
-  const verb = order.state === 'accepted' ? acceptedText : 'may have been ordered'
+  const verb = order.state === 'accepted' ? acceptedText : perhapsOrderedText
   // For a row that is held because the store had lost attempts, it is not known when it was sent.
   const time =
     order.orderedAt === undefined || order.state === 'held' ? '' : ` on ${localTime(order.orderedAt)}`

@@ -5,6 +5,7 @@ import type { RowId, Submission } from '../submission/submission.ts'
 import { formatCount, personName, personWithEmail } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
 import { personKey, isSamePerson } from '../submission/identity.ts'
+import { similarity } from '../submission/similarity.ts'
 import { formatRow, type BatchRow } from './batch.ts'
 
 /** The result of a search for evidence about rows with an unknown outcome. */
@@ -184,7 +185,13 @@ export function differencesToConfirm(
   }
   const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
   if (differs === undefined) throw otherOrderError(request, row, 'for somebody else')
-  if (row.state === 'held') return differencesOfHeldRow(row, request, differs)
+  if (row.state === 'held') {
+    // Later orders of the person of the request are compared with the person of the row.
+    const kind = row.recipient && similarity(row.recipient, request.recipient)?.kind
+    if (row.recipient !== undefined && kind !== 'same' && kind !== 'similar')
+      throw otherOrderError(request, row, 'for somebody else')
+    return differencesOfHeldRow(row, request, differs)
+  }
   if (differs.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)
   return differs
 }

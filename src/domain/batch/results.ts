@@ -1,6 +1,6 @@
 import { isoTime } from '../wording/time.ts'
 import type { BatchRow } from './batch.ts'
-import { errorInResults, isLeftOutAsSimilar, perhapsSentText, toListedRow } from './batch-status.ts'
+import { errorInResults, isLeftOutAsSimilar, perhapsOrderedText, toListedRow } from './batch-status.ts'
 import { uuid, type FieldValue, type RequestBody } from '../../contract/request.ts'
 import { type Cell, textOf, chooseOutputFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
@@ -93,10 +93,14 @@ export function resultsReader(
       submissionStates.find((each) => each === text('refcheck_state')) ??
       (requestId === undefined ? undefined : ('accepted' satisfies SubmissionState))
     if (state === undefined) return undefined
-    const isPerhapsSent = state === 'held' && text('refcheck_error').startsWith(perhapsSentText)
+    const isPerhapsOrdered =
+      ['held', 'rejected', 'cancelled'].includes(state) &&
+      text('refcheck_error')
+        .replace(/^held: /, '')
+        .startsWith(perhapsOrderedText)
     return {
       ...position,
-      state: isPerhapsSent ? 'unknown' : state,
+      state: isPerhapsOrdered ? 'unknown' : state,
       requestId,
       requestStatus: text('refcheck_status') || undefined,
       account: text('refcheck_account'),

@@ -292,7 +292,9 @@ function compareWith(
   const wasReplaced =
     service === 'one' && order.state !== 'pending' && relations.predecessors.has(order.packageId)
   if (candidate.isSamePerson) {
-    if (isSamePackage) return compareSame(row, order, service, allowed, relations)
+    // A row that is held because the store had lost attempts may have been ordered: that is decided first.
+    if (isSamePackage || (wasReplaced && order.state === 'held'))
+      return compareSame(row, order, service, allowed, relations)
     const isAllowed = (row.kind === 'single' && allowed.similar) || relations.isReleased(order)
     return wasReplaced && !isAllowed ? heldConflict('replaced_package', order) : undefined
   }

@@ -95,7 +95,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
       return unmatchedSentences(conflict)
     case 'similar':
       return [
-        `somebody similar was ordered: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar ${order.state === 'pending' ? 'waits to be ordered' : 'was ordered'}: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':

@@ -55,7 +55,9 @@ SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
 const selectAllowances = `
-SELECT allow_similar, shared, CAST(EXISTS (SELECT 1 FROM submissions WHERE batch_id = b.id AND state = 'dropped') AS integer) AS has_dropped
+SELECT allow_similar, shared, CAST(EXISTS (
+  SELECT 1 FROM submissions WHERE batch_id = b.id AND state IN ('sending', 'unknown', 'dropped')
+) AS integer) AS has_unsettled
 FROM batches b WHERE id = :id`
 
 /** The orders by which the people of duplicates and of rows that were left out are ordered. */
@@ -372,7 +374,7 @@ export class HeldRows extends StorePart {
   }
 }
 
-type Allowances = Record<'allowSimilar' | 'hasDropped', number> & { shared: string }
+type Allowances = Record<'allowSimilar' | 'hasUnsettled', number> & { shared: string }
 
 type BatchToMove = Record<'baseUrl' | 'account', string> & { sha256?: string; packageId?: number }
 
@@ -385,8 +387,8 @@ function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: '
   if (batch === undefined) return
   const shared = JSON.parse(batch.shared) as string[]
   const allowed = {
-    // Rows that are similar to a dropped row of the file stay held.
-    allowSimilar: release.kind === 'all' && batch.hasDropped === 0 ? 1 : batch.allowSimilar,
+    // Rows that are similar to a row of the file with an unknown outcome stay held, also after that row is dropped.
+    allowSimilar: release.kind === 'all' && batch.hasUnsettled === 0 ? 1 : batch.allowSimilar,
     shared: release.kind === 'shared' ? JSON.stringify([...shared, release.value]) : batch.shared,
   }
   yield* updateRows('batches', allowed, { id: batchId })

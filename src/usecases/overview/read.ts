@@ -100,9 +100,12 @@ export async function readAttention(
     for await (const row of batches.rows(batch.id, { states })) {
       // The kind of the entry says that the row is held.
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
-      const rowItem = isPerhapsOrderedOtherwise(row)
+      const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
+      // A dropped order has no item, because a user has decided about it.
+      const hasOtherItem = isPerhapsOrdered && row.matches?.state !== 'dropped'
+      const rowItem = hasOtherItem
         ? attentionOfOtherOrder(row, scopeBatches, now)
-        : row.state === 'rejected' && row.matches !== undefined
+        : row.state === 'rejected' && row.matches !== undefined && !isPerhapsOrdered
           ? undefined
           : findAttention(row, batch, reason, now)
       if (rowItem !== undefined) items.push(rowItem)
