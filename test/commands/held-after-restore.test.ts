@@ -241,9 +241,8 @@ test('a request of another person with the same phone is not recorded, and a suc
   expect(stderr).toContain(`request ${requestId} is for somebody else`)
   const successor = sandbox.replacePackage(102, { newField: false })
   const ana = '--first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004'
-  expect(
-    await type(`request create --package ${successor} ${ana} --yes --allow-similar`),
-  ).toMatchInlineSnapshot(`
+  expect(await type(`request create --package ${successor} ${ana} --yes --allow-similar`))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --package 107 --first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004 --yes --allow-similar
     2> Error: package 102 may have been ordered for "a4@example.com": row 4 of batch BATCH_1 is held, because the store had lost attempts
     2> Decide about that row first: refcheck batch release BATCH_1

@@ -331,7 +331,9 @@ test('another store holds a person whose cancelled row may have been ordered oth
   write('l.csv', `${header}\n${lee}\n${len}\n`)
   const id = batchIdOf(await type('batch run l.csv --package 102 --yes --json'))
   await type(`batch cancel ${id} --yes`)
-  expect(read('l.results.csv')).toMatch(/lee\+cut-after@example\.com.*,cancelled,,,"may have been ordered on /)
+  expect(read('l.results.csv')).toMatch(
+    /lee\+cut-after@example\.com.*,cancelled,,,"may have been ordered on /,
+  )
   const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
   const run = await type('batch run l.csv --package 102 --yes --json', { exported })
   expect(run.json()).toMatchObject({ counts: { accepted: 0, held: 1, duplicate: 1 } })
