@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 
 import type { App } from './app.ts'
 import type { RefcheckError } from '../errors/kinds.ts'
-import { orderQuestion } from '../domain/submission/confirmation.ts'
+import { maxNamed, orderQuestion } from '../domain/submission/confirmation.ts'
 import { type BatchStatus, statusOf } from '../domain/batch/batch-status.ts'
-import { markPostponedAsUserChoice } from '../domain/batch/verdict.ts'
-import { formatCount } from '../domain/wording/text.ts'
+import { markPostponedAsUserChoice, orderInvalidHint } from '../domain/batch/verdict.ts'
+import { formatCount, joinFirst } from '../domain/wording/text.ts'
 import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/start.ts'
@@ -203,9 +203,24 @@ export function showLines({ reporter }: App): (lines: readonly string[]) => void
 /** Returns the output at the end of a run of a batch. `fileName`: the name of the file of this run. */
 export async function endedView(
   app: App,
+  end: BatchEnd,
+  isJson: boolean,
+  fileName = end.batch.name,
+): Promise<View> {
+  const view = await createResultView(app, end, isJson, fileName)
+  if (end.batch.counts.invalid === 0 || isJson) return view
+  const { formatInvalidRow, readInvalidRows } = await import('../usecases/batch/read-batch.ts')
+  const invalidRows = await readInvalidRows(await app.services('batches', 'files'), end.batch)
+  const names = joinFirst(invalidRows.map(formatInvalidRow), maxNamed)
+  const invalidText = `Not ordered, because invalid: ${sanitize(names)}\n${orderInvalidHint}`
+  return { ...view, text: (terminal) => `${view.text(terminal)}\n\n${invalidText}` }
+}
+
+async function createResultView(
+  app: App,
   { batch, failure, result }: BatchEnd,
   isJson: boolean,
-  fileName = batch.name,
+  fileName: string,
 ): Promise<View> {
   const { batchResultView, resultText } = await import('../output/views/batches.ts')
   const status = await batchView(app, withoutRepeatedHint(batch, failure), isJson)

@@ -33,7 +33,14 @@ export default class Status extends BaseCommand<typeof Status> {
   async run(): Promise<void> {
     const { html, overwrite, done } = this.flags
     const file = await openOptionalFile(this.context, html, { overwrite, flag: '--html', hasOverwrite: true })
-    const services = await this.app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock')
+    const services = await this.app.services(
+      'ledger',
+      'batches',
+      'heldRows',
+      'redactedInbox',
+      'clock',
+      'files',
+    )
     const scope = await overviewScope(this.app)
     const prompter = this.flags.json ? undefined : this.app.prompter()
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url, prompter)

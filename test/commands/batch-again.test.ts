@@ -225,6 +225,9 @@ test('a file with requests that ended without a result is reported as no success
     Next: refcheck request get REQUEST_1
 
     To order Ana Row1 (line 2) again: refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --allow-duplicate
+
+    Not ordered, because invalid: Ana Row3 (line 4)
+    To order invalid rows, correct them in the file and run it again.
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)

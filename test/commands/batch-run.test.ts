@@ -335,6 +335,9 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
     results  HOME/people.results.csv
 
     Next: refcheck request wait --batch BATCH_1
+
+    Not ordered, because invalid: Ana Row2 (line 3)
+    To order invalid rows, correct them in the file and run it again.
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)

@@ -120,3 +120,39 @@ test('batch status says once that a row is held, and of whom it may be', async (
     '  1 held  people.csv: Lenna Vogt: has the same phone as Lena Vogt (l1@example.com), ',
   )
 })
+
+test('the end of a run and status name the people whose rows were left out as invalid, until the corrected file is run', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, ['a1@example.com', 'no e-mail'])
+  const run = 'batch run people.csv --package 102 --yes --on-invalid skip'
+  expect((await here.type(run)).stdout).toContain(
+    'Not ordered, because invalid: Ana Row2 (line 3)\nTo order invalid rows, correct them in the file and run it again.',
+  )
+  expect(await here.type('status', terminal)).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    1 order   read again: refcheck request list --refresh
+    Needs you
+      Ana Row2  invalid  refcheck batch rows BATCH_1… --state invalid
+        correct people.csv and run it again
+    exit 0
+  `)
+  expect((await here.type('status --json')).json()).toMatchObject({
+    attention: [{ kind: 'invalid', first_name: 'Ana', last_name: 'Row2', row: 2 }],
+  })
+  writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+  const changed = await here.type('status', terminal)
+  expect(changed.stdout).toMatch(/^ {2}no e-mail {2}invalid /m)
+  await here.clock.advance(60_000)
+  await here.type(run)
+  expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
+})
+
+test('an invalid row is not listed after its person was ordered by another file', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, ['a1@example.com', 'no e-mail'])
+  await here.type('batch run people.csv --package 102 --yes --on-invalid skip')
+  writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'], 'corrected.csv')
+  await here.type('batch run corrected.csv --package 102 --yes')
+  expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
+})

@@ -3,7 +3,7 @@ import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { hintForHeldRows } from '../../domain/batch/held-question.ts'
-import { hintToReconcile } from '../../domain/batch/verdict.ts'
+import { hintToReconcile, orderInvalidHint } from '../../domain/batch/verdict.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listHeld, listRows, readNamesOfRows } from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
@@ -46,6 +46,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
       this.app.reporter.note(
         `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batch.id}`,
       )
+    if (isText && rows.some(({ state }) => state === 'invalid')) this.app.reporter.note(orderInvalidHint)
     if (heldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
   }

@@ -126,6 +126,9 @@ export function sameAsUnknownError({
   })
 }
 
+/** The next step for the people of invalid rows. */
+export const orderInvalidHint = 'To order invalid rows, correct them in the file and run it again.'
+
 /** Returns the next command for rows that may or may not have been ordered. */
 export const hintToReconcile = (batchId: string, rows: number): string =>
   `Settle ${rows === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`

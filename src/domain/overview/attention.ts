@@ -26,7 +26,7 @@ const dayMs = 86_400_000
 export const longWaitDays = 7
 /** The maximum number of people that a note names. */
 const maxNamed = 3
-/** A rejected row is listed for this number of days. */
+/** A rejected or invalid row is listed for this number of days. */
 export const maxRejectedDays = 30
 
 /** The parts of an order that a list of attention needs. */
@@ -135,7 +135,8 @@ export function noReportText(requests: readonly Pick<RequestResource, 'recipient
   return `No report yet for ${joinFirst(names, maxNamed, requests.length)}. "refcheck report sync" looks for it each time.\nSee the checks with: refcheck request get ${ids}`
 }
 
-const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs
+/** Whether a row that was not ordered is new enough to be listed. */
+export const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs
 
 /** Returns an entry for a stopped batch with pending rows; undefined for any other batch. */
 export function batchAttention(batch: Batch): Attention | undefined {

@@ -112,7 +112,12 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal, sho
   const cells = shown.map(({ kind, batch, items, command }) => ({
     who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstName(items),
     kind,
-    reason: kind === 'halted' ? items[0]?.reason : undefined,
+    reason:
+      kind === 'halted'
+        ? items[0]?.reason
+        : kind === 'invalid'
+          ? `correct ${batch} and run it again`
+          : undefined,
     // Commands accept the first characters of an id.
     command: isShort ? command.replaceAll(uuid, '$1') : command,
   }))

@@ -302,21 +302,59 @@ export async function readNamesOfRows(
     if (recipient !== undefined) names.set(row, personName(recipient))
     else if (state === 'invalid') unnamedRows.add(row)
   }
-  const file = unnamedRows.size === 0 ? undefined : await openFileOfBatch(files, batch)
-  if (file === undefined) return names
+  for (const [row, person] of await readPeopleOfRows(files, batch, unnamedRows))
+    names.set(row, personName(person))
+  return names
+}
+
+/** Reads first and last names from the file of a batch; none if the file was changed. */
+async function readPeopleOfRows(
+  files: Services['files'],
+  batch: Batch,
+  rows: ReadonlySet<number>,
+): Promise<Map<number, PersonName>> {
+  const people = new Map<number, PersonName>()
+  const file = rows.size === 0 ? undefined : await openFileOfBatch(files, batch)
+  if (file === undefined) return people
   const { matchColumns } = await import('../../domain/batch/columns.ts')
   const { map, ignore } = JSON.parse(batch.reading) as FileReading
   const { targets } = matchColumns(file.sheet.columns, [], { map, ignore })
   for await (const { row, cells } of file.sheet.rows()) {
-    if (!unnamedRows.has(row)) continue
+    if (!rows.has(row)) continue
     const textOf = (column: 'first_name' | 'last_name'): string => {
       const cell = cells[targets.findIndex((target) => target.column === column)] ?? ''
       return typeof cell === 'string' ? cell : cell.text
     }
-    const name = personName({ first_name: textOf('first_name'), last_name: textOf('last_name') })
-    if (name !== '') names.set(row, name)
+    const person = { first_name: textOf('first_name'), last_name: textOf('last_name') }
+    if (personName(person) !== '') people.set(row, person)
   }
-  return names
+  return people
+}
+
+type PersonName = Pick<Recipient, 'first_name' | 'last_name'>
+
+/** An invalid row, with the name and the line that its file has, as long as the file was not changed. */
+export type NamedInvalidRow = BatchRow & { name: PersonName | undefined }
+
+/** Returns the name of the person of an invalid row, or else the e-mail, with the line. */
+export function formatInvalidRow({ name, email, line, row }: NamedInvalidRow): string {
+  const person = name === undefined ? email : personName(name)
+  if (person === undefined) return formatRow({ row, line })
+  return line === undefined ? person : `${person} (line ${line})`
+}
+
+/** Reads the invalid rows of a batch. */
+export async function readInvalidRows(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+): Promise<NamedInvalidRow[]> {
+  const rows: BatchRow[] = []
+  if (batch.counts.invalid > 0)
+    for await (const row of batches.rows(batch.id, { states: ['invalid'] })) rows.push(row)
+  if (rows.length === 0) return []
+  const lines = await readLinesOfRows(files, batch)
+  const people = await readPeopleOfRows(files, batch, new Set(rows.map(({ row }) => row)))
+  return rows.map((row) => ({ ...row, line: lines.get(row.row), name: people.get(row.row) }))
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   sortAttention,
   findAttention,
   batchAttention,
+  isRecent,
 } from '../../domain/overview/attention.ts'
 import {
   type BatchOverview,
@@ -19,6 +20,8 @@ import { countChecks } from '../../domain/request/listed-request.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
+import { readInvalidRows } from '../batch/read-batch.ts'
+import { personName } from '../../domain/wording/text.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
   countPeople,
@@ -32,7 +35,7 @@ import {
 /** The services for overviews; the inbox is the one that redacts secrets. */
 export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'heldRows' | 'redactedInbox' | 'clock'>
 
-/** States of rows that may need a decision by the user; an invalid row is reported when its file is read. */
+/** States of rows that may need a decision by the user. */
 const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
 /** The person of a cancelled row may have been ordered by a row of another batch, which then needs a decision. */
 const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'invalid', 'cancelled']
@@ -57,7 +60,7 @@ export const isInScope =
  * reports.
  */
 export async function readOverview(
-  services: OverviewServices,
+  services: OverviewServices & Pick<Services, 'files'>,
   scope: OverviewScope,
   readReportCounts: () => Promise<ReadonlyMap<string, number> | undefined>,
 ): Promise<Overview> {
@@ -68,13 +71,58 @@ export async function readOverview(
   const batches = allBatches.filter(isInScope(scope))
   const ids = new Set(batches.map(({ id }) => id))
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
-  const attention = await readAttention(services, batches, accepted, now)
+  const attention = [
+    ...(await readAttention(services, batches, accepted, now)),
+    ...(await readInvalidPeople(services, batches, now)),
+  ]
   const { organisation } = scope
   const otherBatches = allBatches.filter(({ id }) => !ids.has(id))
   return createOverview(
     { organisation, accepted, batches, attention, files: await readReportCounts(), otherBatches },
     now,
   )
+}
+
+/**
+ * Returns the people of recent batches whose rows are invalid, until the corrected file is run or an order of another
+ * batch has their name or e-mail.
+ */
+async function readInvalidPeople(
+  services: OverviewServices & Pick<Services, 'files'>,
+  batches: readonly Batch[],
+  now: number,
+): Promise<Attention[]> {
+  const items: Attention[] = []
+  for (const batch of batches) {
+    const { id, addedAt, path, name: fileName, counts } = batch
+    const isCorrected = batches.some(
+      (other) =>
+        other.addedAt > addedAt &&
+        (path === undefined ? other.name === fileName : other.path === path) &&
+        // A later file at the same path that has no person of this batch is not a correction.
+        (other.counts.duplicate > 0 || counts.accepted === 0),
+    )
+    if (counts.invalid === 0 || isCorrected || !isRecent(addedAt, now)) continue
+    const otherOrders = (await services.ledger.list({ since: addedAt })).filter(
+      ({ batchId }) => batchId !== id,
+    )
+    const known = new Set(
+      otherOrders.flatMap(({ recipient }) =>
+        recipient === undefined
+          ? []
+          : [personName(recipient), recipient.email].map((text) => text.toLowerCase()),
+      ),
+    )
+    for (const row of await readInvalidRows(services, batch)) {
+      const { name, email } = row
+      const texts = [name === undefined ? undefined : personName(name), email]
+      if (texts.some((text) => text !== undefined && known.has(text.toLowerCase()))) continue
+      const item = findAttention(row, batch, errorInResults(row), now)
+      if (item !== undefined)
+        items.push({ ...item, first_name: name?.first_name ?? null, last_name: name?.last_name ?? null })
+    }
+  }
+  return items
 }
 
 /** The greatest number of people of a halted batch who are named. */
