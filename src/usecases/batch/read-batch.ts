@@ -354,7 +354,7 @@ export async function readInvalidRows(
   if (rows.length === 0) return []
   const lines = await readLinesOfRows(files, batch)
   const people = await readPeopleOfRows(files, batch, new Set(rows.map(({ row }) => row)))
-  return rows.map((row) => ({ ...row, line: lines.get(row.row), name: people.get(row.row) }))
+  return rows.map((row) => Object.assign(row, { line: lines.get(row.row), name: people.get(row.row) }))
 }
 
 /**
