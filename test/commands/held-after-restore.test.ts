@@ -221,7 +221,7 @@ test('a row that may have been ordered is neither cancelled nor removed with its
   `)
   expect(await type('store purge --email a5@example.com --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --email a5@example.com --yes
-    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.
+    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept. See what needs a decision: refcheck status
     exit 0
   `)
   here.write('late.csv', here.read('people.csv').split('\n').toSpliced(1, 3).join('\n'))

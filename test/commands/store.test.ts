@@ -375,7 +375,7 @@ test('store purge removes no row with an unknown outcome, and requires a selecti
   await type(createRunLine(writePeopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda+cut-before@example.com --yes
-    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.
+    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept. See what needs a decision: refcheck status
     exit 0
   `)
   expect(readAllFiles(join(folder, 'data'))).toContain('zelda')

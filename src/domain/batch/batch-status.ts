@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request.ts'
-import { formatRow, type Batch, type BatchRow, type EarlierPackageCount, type Match } from './batch.ts'
+import { formatRow, type Batch, type BatchRow, type OtherPackageCount, type Match } from './batch.ts'
 import {
   heldReasonTexts,
   samePersonReason,
@@ -86,7 +86,7 @@ export function statusOf(
   batch: Batch,
   packageName?: string,
   orderedElsewhere: OrderedElsewhere = {},
-  earlierPackages: readonly EarlierPackageCount[] = [],
+  earlierPackages: readonly OtherPackageCount[] = [],
 ) {
   const { halt, holder } = batch
   return {

@@ -75,8 +75,8 @@ export interface RowList extends Iterable<NewRow> {
   at(position: number): NewRow | undefined
 }
 
-/** The number of rows of a batch that were accepted under a package before the batch was moved to another one. */
-export interface EarlierPackageCount {
+/** The number of rows of a batch that were accepted under another package than the batch has now. */
+export interface OtherPackageCount {
   packageId: number
   count: number
 }

@@ -179,7 +179,7 @@ export function columnsWithRule(table: keyof typeof erasurePolicy, rule: Erasure
 /**
  * Returns the states of rows that are not erased, because the order may still be sent, or its outcome is not known
  * yet. If the target is a person, rows that only wait are cancelled instead: "rows of the person that wait are
- * cancelled".
+ * cancelled". Rows that are held because the store had lost attempts are not erased either.
  */
 export function statesNotErased(who: ErasureTarget): readonly SubmissionState[] {
   return 'endedBefore' in who ? openStates : openStates.filter((state) => !waitingStates.includes(state))

@@ -311,8 +311,10 @@ export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {
       const unchanged =
         kept === 0
           ? ''
-          : `; ${formatCount(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return withLogsAndFiles(`${verb} personal data of ${removedText(purged)}${unchanged}.`)
+          : `; ${formatCount(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}. See what needs a decision: refcheck status`
+      return withLogsAndFiles(
+        `${verb} personal data of ${removedText(purged)}${unchanged}${kept === 0 ? '.' : ''}`,
+      )
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { EarlierPackageCount, LaterOrder } from '../../domain/batch/batch.ts'
+import type { OtherPackageCount, LaterOrder } from '../../domain/batch/batch.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import {
   type ConflictCounts,
@@ -14,6 +14,7 @@ import {
   releasedConflicts,
 } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
+import { InternalError } from '../../errors/kinds.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { changedElsewhereError, waitingStates } from '../../domain/submission/states.ts'
 import type { NewAttempt, RowId, Submission } from '../../domain/submission/submission.ts'
@@ -21,7 +22,7 @@ import { findLaterOrders, type SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type ClaimRequest, type ClaimResult, Claims, recordedAttempt } from './claim.ts'
-import { changeRow } from './ledger.ts'
+import { changeRow, maxFailures } from './ledger.ts'
 import { relatedPackageIds, type SelectedFence, selectFence } from './store-state.ts'
 import { isLeftOutButOrdered, recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
@@ -105,7 +106,7 @@ export interface ReleaseResult {
 }
 
 /** Counts the accepted rows of a batch by package, except those of its present package. */
-const countUnderEarlierPackages = `
+const countUnderOtherPackages = `
 SELECT package_id, count(*) AS count FROM submissions
 WHERE batch_id = :batchId AND state = 'accepted' AND package_id <> :packageId
 GROUP BY package_id ORDER BY package_id`
@@ -134,7 +135,7 @@ export class HeldRows extends StorePart {
   }
 
   /**
-   * Finds the accepted orders that were made after the batch was added for the people of its pending rows, also those of
+   * Finds the orders that were or may have been made otherwise for the people of the batch's pending rows, also those of
    * packages that replaced the packages of the rows.
    */
   findLaterOrdersOfPending(batchId: string): Promise<ReadonlyMap<number, LaterOrder>> {
@@ -171,8 +172,8 @@ export class HeldRows extends StorePart {
   }
 
   /**
-   * Counts the current conflicts of a batch's rows, and the rejected and cancelled rows whose people were ordered
-   * later.
+   * Counts the current conflicts of a batch's rows, and the rejected and cancelled rows whose people were or may have been
+   * ordered otherwise.
    */
   async countConflicts(batchId: string): Promise<ConflictCounts> {
     const { key, engine } = this
@@ -230,7 +231,7 @@ export class HeldRows extends StorePart {
     request: FoundRequest,
   ): Promise<void> {
     await this.rollbacks.ensureCompared()
-    for (;;) {
+    for (let failures = 0; failures <= maxFailures; failures += 1) {
       const required = this.rollbacks.readRequirement()
       const { failure, recorded } = await this.#compareInTransaction(row.batchId, (matching) =>
         this.#acceptInTransaction(matching, row, { attempt, required }, request),
@@ -241,6 +242,7 @@ export class HeldRows extends StorePart {
       const { requestId } = request
       return this.rollbacks.recordOutcome({ attemptId: attempt.attemptId, state: 'accepted', requestId })
     }
+    throw new InternalError('the store is compared in vain')
   }
 
   /**
@@ -297,9 +299,9 @@ export class HeldRows extends StorePart {
     return this.engine.run(allOrders<MovableRow>(selectMovable, { batchId }))
   }
 
-  /** Counts the rows of a moved batch that were accepted before the move, by package. */
-  countUnderEarlierPackages(batchId: string, packageId: number): Promise<EarlierPackageCount[]> {
-    return this.engine.run(all<EarlierPackageCount>(countUnderEarlierPackages, { batchId, packageId }))
+  /** Counts the rows of a batch that were accepted under another package than the given one, by package. */
+  countUnderOtherPackages(batchId: string, packageId: number): Promise<OtherPackageCount[]> {
+    return this.engine.run(all<OtherPackageCount>(countUnderOtherPackages, { batchId, packageId }))
   }
 
   /**

@@ -223,7 +223,7 @@ export type Ledger = Pick<EngineLedger, keyof EngineLedger>
  * Maximum number of failures of one claim: a connection may be lost several times, but more failures are a defect of
  * this program.
  */
-const maxFailures = 20
+export const maxFailures = 20
 
 const unansweredReason = 'the store did not answer before it was sent'
 const notRecordedReason = 'the attempt could not be recorded in the attempt log'

@@ -361,7 +361,7 @@ export async function cancelBatch(
     for (const row of rows) {
       if ((await batches.cancelWaiting(batch.id, clock.now(), reason, row)) === 1) continue
       const left = await findRow(batches, batch.id, row)
-      if (left?.heldFor === 'store_forgot') throw perhapsSentError(left)
+      if (left?.state === 'held' && left.heldFor === 'store_forgot') throw perhapsSentError(left)
       throw new UsageError(`row ${row} of batch ${batch.id} is not waiting to be sent`, {
         hint: `Rows that can be cancelled: refcheck batch rows ${batch.id} --state pending,held,duplicate`,
       })

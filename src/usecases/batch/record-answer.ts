@@ -205,7 +205,7 @@ export function requestIdProblem(text: string): string | undefined {
 
 /**
  * Throws InvalidInputError unless a request is for the package of a held row, for one that it replaced, or for one that
- * replaced it: after a move, or because the package of the row can no longer be ordered.
+ * replaced it: after a move, or because the replaced package can no longer be ordered.
  */
 async function requireRelatedPackage(
   ports: Pick<DecisionServices, 'api' | 'heldRows' | 'clock' | 'signal'>,
@@ -218,11 +218,12 @@ async function requireRelatedPackage(
   const packages = await readAndLinkPackages(ports)
   const own = await ports.heldRows.readPackageRelations(baseUrl, packageId)
   const ofRequest = await ports.heldRows.readPackageRelations(baseUrl, requestPackage)
-  const isOrderable = packages.some(({ id, status }) => id === packageId && status === 'ACTIVE')
+  const isOrderable = (id: number): boolean =>
+    packages.some((each) => each.id === id && each.status === 'ACTIVE')
   const isRelated =
     own.relatedIds.has(requestPackage) ||
-    own.predecessors.has(requestPackage) ||
-    (ofRequest.predecessors.has(packageId) && !isOrderable)
+    (own.predecessors.has(requestPackage) && !isOrderable(requestPackage)) ||
+    (ofRequest.predecessors.has(packageId) && !isOrderable(packageId))
   if (!isRelated) throw otherOrderError(request, row, `of package ${requestPackage}`)
 }
 
