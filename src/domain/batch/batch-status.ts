@@ -257,7 +257,7 @@ export const errorInResults = (row: BatchRow): string | null =>
 function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
   if (row.matches?.laterBatch !== undefined) return laterOrderText(row, row.matches)
   if (row.matches !== undefined && isPerhapsOrderedOtherwise(row))
-    return `${samePersonReason}, which may have been made: ${matchText(row.matches, row.batchId)}`
+    return `${perhapsOrderedText} by ${matchText(row.matches, row.batchId)}; left out as the same person`
   const text = textOfReason(row, other)
   const packageText = storedCountsAsText(row)
   return text === null || packageText === undefined || row.state === 'cancelled'

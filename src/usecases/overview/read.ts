@@ -152,7 +152,7 @@ export async function readAttention(
       // A dropped order has no item, because a user has decided about it.
       const hasOtherItem = isPerhapsOrdered && row.matches?.state !== 'dropped'
       const rowItem = hasOtherItem
-        ? attentionOfOtherOrder(row, scopeBatches, now)
+        ? await attentionOfOtherOrder(batches, row, scopeBatches, now)
         : row.state === 'rejected' && row.matches !== undefined && !isPerhapsOrdered
           ? undefined
           : findAttention(row, batch, reason, now)
@@ -177,14 +177,16 @@ export async function readAttention(
  * Returns the item about the order of another batch by which the person of a rejected or cancelled row may be ordered;
  * undefined if that batch is in scope too, so that the order has an item of its own.
  */
-function attentionOfOtherOrder(
+async function attentionOfOtherOrder(
+  batches: Pick<Services['batches'], 'find'>,
   row: BatchRow,
   scopeBatches: readonly Batch[],
   now: number,
-): Attention | undefined {
+): Promise<Attention | undefined> {
   const { matches } = row
   if (matches?.state === undefined || scopeBatches.some(({ id }) => id === matches.batchId)) return undefined
-  const { batchId: id, state, orderedAt: changedAt = row.changedAt, laterBatch: name = '' } = matches
+  const { batchId: id, state, orderedAt: changedAt = row.changedAt } = matches
+  const name = matches.laterBatch ?? (await batches.find(id))?.name ?? ''
   const order = { ...row, row: matches.row, state, changedAt }
   return findAttention(order, { id, kind: 'file', name }, errorInResults(row), now)
 }
