@@ -148,7 +148,7 @@ test('people ordered under the package that replaced theirs are named when their
   expect(await type(`batch resume ${id}`, { answers: [] })).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1
     2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
-    2> Ana Row2 (line 3) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv; Ana Row3 (line 4) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv. Take such rows out with: refcheck batch cancel BATCH_1 --row N
+    2> Ana Row2 (line 3) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv; Ana Row3 (line 4) was ordered on 2026-11-20 12:00 +00:00 under package 107, by rest.csv. Take such rows out with: refcheck batch cancel BATCH_1 --row 2 --row 3
     2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
     2> Write the rows that were not sent to a file: refcheck batch export BATCH_1 --state pending,held,rejected --output rest.csv
     2> Fix them there, set their package_id to 107, and order them: refcheck batch run rest.csv

@@ -28,6 +28,8 @@ export interface OrderToConfirm {
   unlikely?: number | undefined
   /** Which of the people were ordered under another package; a sentence without its full stop. */
   note?: string | undefined
+  /** The numbers of the rows of these people. */
+  noteRows?: readonly number[] | undefined
 }
 
 /** The service and the user of the order. */

@@ -8,7 +8,7 @@ import {
   stepsWithoutMove,
 } from '../../domain/batch/package-replacement.ts'
 import { RefcheckError, NotFoundError, IncompleteError } from '../../errors/kinds.ts'
-import type { OrderToConfirm } from '../../domain/submission/confirmation.ts'
+import { maxNamed, type OrderToConfirm } from '../../domain/submission/confirmation.ts'
 import { readPendingOrders } from './read-batch.ts'
 import { type SchemaServices, loadSchema } from '../form/package.ts'
 import { readJson } from '../../domain/form/json-text.ts'
@@ -108,8 +108,14 @@ export async function readOrdersToConfirm(
   if (error === undefined) return orders
   if (!(error instanceof NotFoundError) || orders.note === undefined) throw error
   const { message, hint = '' } = error
-  const cancelHint = `${orders.note}. Take such rows out with: refcheck batch cancel ${batch.id} --row N`
-  throw new NotFoundError(message, { hint: `${cancelHint}\n${hint}` })
+  const { note, noteRows = [], count } = orders
+  const cancel = `refcheck batch cancel ${batch.id}`
+  if (noteRows.length === count && batch.counts.held + batch.counts.rejected === 0) {
+    const take = count === 1 ? 'Take the row' : 'Take the rows'
+    throw new NotFoundError(message, { hint: `${note}. ${take} out of the batch: ${cancel}` })
+  }
+  const rows = noteRows.length > maxNamed ? ' --row N' : noteRows.map((row) => ` --row ${row}`).join('')
+  throw new NotFoundError(message, { hint: `${note}. Take such rows out with: ${cancel}${rows}\n${hint}` })
 }
 
 /** Returns what is known about a successor, and whether rows of the earlier package may be valid for it. */

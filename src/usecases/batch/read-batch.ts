@@ -253,6 +253,7 @@ export async function readPendingOrders(
     count: counts.pending,
     people,
     note: orderedUnderSuccessor.length === 0 ? undefined : orderedUnderSuccessorText(orderedUnderSuccessor),
+    noteRows: orderedUnderSuccessor.map(({ row }) => row),
   }
 }
 

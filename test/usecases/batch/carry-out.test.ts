@@ -389,8 +389,7 @@ describe('the end of a run', () => {
     const invalid: NewRow = { row: 2, state: 'invalid', reason: 'phone is required', ...empty }
     const again = await addBatch(store, { rows: [...orderRows(1), invalid] })
     const nothing = await runBatch({}, {}, again)
-    const order = { batchId: batch.id, row: 1, requestId: createId(1), match: 'exact' }
-    expect(nothing.done).toMatchObject({ failure: { code: 'duplicate', order } })
+    expect(nothing.done).toMatchObject({ failure: { code: 'incomplete', isUserChoice: true } })
     const anne = orderRow(1, 'new@example.com')
     const recipient = { ...personOf('person1@example.com'), first_name: 'Anne' }
     const held = await addBatch(store, { rows: [{ ...anne, recipient }] as NewRow[] })
