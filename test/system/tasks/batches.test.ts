@@ -173,6 +173,9 @@ test('order the valid rows of a file with invalid ones', async () => {
     results  HOME/people.results.csv
 
     Next: refcheck request wait --batch ID_1
+
+    Not ordered, because invalid: Ann Low (line 5)
+    To order invalid rows, correct them in the file and run it again.
     2> See the reason for each row with:
     2>   refcheck batch rows ID_1
     exit 10
