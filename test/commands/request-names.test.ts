@@ -340,3 +340,15 @@ test('request create --allow-duplicate names the earlier order in its question, 
   `)
   expect(here.listOrderedEmails()).toHaveLength(2)
 })
+
+test('the name of a person whose row was rejected leads to that row', async () => {
+  const here = await session()
+  here.write('people.csv', 'first_name,last_name,email,phone\nUna,Low,una@example.com,+61400000001\n')
+  here.sandbox.inject({
+    on: 'POST /v1/requests',
+    fault: { kind: 'status', status: 400, when: 'before', message: 'email: is not accepted' },
+  })
+  await here.type('batch run people.csv --package 102 --yes')
+  const found = await here.type('request get una', { tty: true })
+  expect(found.stderr).toContain('The row of Una Low (una@example.com) is rejected')
+})

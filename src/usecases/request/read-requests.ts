@@ -310,7 +310,7 @@ export async function findRequestOfPerson(
   const matchingOrders = withWholeName.length === 1 ? withWholeName : orders.toReversed()
   const [onlyOrder, ...otherOrders] = matchingOrders
   if (onlyOrder === undefined) {
-    const [waiting] = await findOrders(['held', 'pending'])
+    const [waiting] = await findOrders(['held', 'pending', 'rejected'])
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
       hint:
         waiting?.recipient === undefined
