@@ -111,8 +111,8 @@ export async function readOrdersToConfirm(
   const { note, noteRows = [], count } = orders
   const cancel = `refcheck batch cancel ${batch.id}`
   if (noteRows.length === count && batch.counts.held + batch.counts.rejected === 0) {
-    const take = count === 1 ? 'Take the row' : 'Take the rows'
-    throw new NotFoundError(message, { hint: `${note}. ${take} out of the batch: ${cancel}` })
+    const instruction = count === 1 ? 'Take the row' : 'Take the rows'
+    throw new NotFoundError(message, { hint: `${note}. ${instruction} out of the batch: ${cancel}` })
   }
   const rows = noteRows.length > maxNamed ? ' --row N' : noteRows.map((row) => ` --row ${row}`).join('')
   throw new NotFoundError(message, { hint: `${note}. Take such rows out with: ${cancel}${rows}\n${hint}` })
