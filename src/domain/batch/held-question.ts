@@ -74,7 +74,10 @@ export function heldQuestion(
       return createQuestion(
         'Is this one person?',
         `Two people: ${verb} ${person}`,
-        'The same person: leave out',
+        // The spelling of the row that waits in another batch is the one that is sent.
+        matches?.state === 'pending' && matches.batchId !== held.batchId
+          ? 'The same person: leave out, and send the row that waits'
+          : 'The same person: leave out',
         { details: sideBySide(held, other) },
       )
     case 'ended_in_error':
