@@ -74,10 +74,7 @@ export function heldQuestion(
       return createQuestion(
         'Is this one person?',
         `Two people: ${verb} ${person}`,
-        // The spelling of the row that waits in another batch is the one that is sent.
-        matches?.state === 'pending' && matches.batchId !== held.batchId
-          ? 'The same person: leave out, and send the row that waits'
-          : 'The same person: leave out',
+        samePersonLabel(held),
         { details: sideBySide(held, other) },
       )
     case 'ended_in_error':
@@ -232,6 +229,12 @@ export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteErr
     { hint: hintForHeldRows(rows, false) },
   )
 }
+
+/** If the other row waits in another batch, its spelling of the person is the one that is sent. */
+const samePersonLabel = ({ matches, batchId }: BatchRow): string =>
+  matches?.state === 'pending' && matches.batchId !== batchId
+    ? 'The same person: leave out, and send the row that waits'
+    : 'The same person: leave out'
 
 function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
   const { recipient, shares, matches } = held
