@@ -71,12 +71,9 @@ export function heldQuestion(
   const packageOf = (id = 0): string => packageWithName({ id, name: packages.get(id) })
   switch (heldFor) {
     case 'similar':
-      return createQuestion(
-        'Is this one person?',
-        `Two people: ${verb} ${person}`,
-        samePersonLabel(held),
-        { details: sideBySide(held, other) },
-      )
+      return createQuestion('Is this one person?', `Two people: ${verb} ${person}`, samePersonLabel(held), {
+        details: sideBySide(held, other),
+      })
     case 'ended_in_error':
       return createQuestion(
         `The order of ${name}, sent ${whenOrdered}, failed with ERROR. Order again?`,
