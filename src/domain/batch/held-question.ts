@@ -170,10 +170,16 @@ export function hintsAboutHeldRow(
         `Order ${rowText} as well: ${release}`,
         `That request is the order of ${rowText}: ${recordRequest} ${conflictBatchId}`,
       ]
-    default: {
-      const again = heldFor === 'recent' || heldFor === 'ended_in_error' ? ' again' : ''
-      return [`Order ${rowText}${again}: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
-    }
+    case 'recent':
+    case 'ended_in_error':
+      return [`Order ${rowText} again: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
+    case 'other_service':
+    case 'replaced_package':
+    case 'results_open':
+    case 'results_unclear':
+    case 'same':
+    case undefined:
+      return [`Order ${rowText}: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
   }
 }
 
