@@ -12,7 +12,7 @@ import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/st
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import { createOrderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
-import type { Batch } from '../domain/batch/batch.ts'
+import type { Batch, BatchCounts } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
 import { sanitize } from '../host/text.ts'
 
@@ -174,6 +174,17 @@ export async function createHeldRowPrompt(app: App, signal: AbortSignal) {
   }
 }
 
+/** Returns why no row was released. `before`: the counts before the held rows were compared again. */
+export function nothingReleasedText(before: BatchCounts, { id, counts }: Batch, wasAsked: boolean): string {
+  const freedCount = counts.pending - before.pending
+  if (freedCount > 0)
+    return `${formatCount(freedCount, 'row is', 'rows are')} not held any more: the other order is gone. Order with: refcheck batch resume ${id}`
+  const repeatCount = counts.duplicate - before.duplicate
+  if (repeatCount > 0)
+    return `${formatCount(repeatCount, 'row is', 'rows are')} not held any more: the same order exists. See it with: refcheck batch rows ${id} --state duplicate`
+  return wasAsked ? 'No row was released.' : 'No held row matches; nothing was released.'
+}
+
 /** Warns of rows that may have been ordered, because the store had lost attempts. Returns the number of rows. */
 export async function warnOfLostAttempts(app: App, batch: Batch): Promise<number> {
   const { findRowsOfLostAttempts } = await import('../usecases/batch/read-batch.ts')
@@ -210,7 +221,8 @@ export async function endedView(
   const view = await createResultView(app, end, isJson, fileName)
   if (end.batch.counts.invalid === 0 || isJson) return view
   const { formatInvalidRow, readInvalidRows } = await import('../usecases/batch/read-batch.ts')
-  const invalidRows = await readInvalidRows(await app.services('batches', 'files'), end.batch)
+  const invalidRows = await readInvalidRows(await app.services('batches', 'files', 'ledger'), end.batch)
+  if (invalidRows.length === 0) return view
   const names = joinFirst(invalidRows.map(formatInvalidRow), maxNamed)
   const invalidText = `Not ordered, because invalid: ${sanitize(names)}\n${orderInvalidHint}`
   return { ...view, text: (terminal) => `${view.text(terminal)}\n\n${invalidText}` }

@@ -99,15 +99,13 @@ export async function batchPage(
   states: readonly SubmissionState[] | undefined,
 ): Promise<Uint8Array> {
   const { readPeopleOfBatch } = await import('../usecases/overview/read.ts')
-  const services = await app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock')
+  const services = await app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock', 'files')
   const people = await readPeopleOfBatch(services, batch, states)
   if (batch.counts.invalid > 0) {
     // The store has no name of an invalid row.
     const { readNamesOfRows } = await import('../usecases/batch/read-batch.ts')
-    addNamesOfInvalidRows(
-      people,
-      await readNamesOfRows(await app.services('batches', 'files'), batch, ['invalid']),
-    )
+    const names = await readNamesOfRows(services, batch, ['invalid'])
+    for (const each of people.people) if (each.status === 'invalid') each.name = names.get(each.row) ?? ''
   }
   return renderPage(app, people, {
     title: batch.name,
@@ -118,13 +116,6 @@ export async function batchPage(
       ['Ordered as', batch.userEmail],
     ],
   })
-}
-
-/** Adds the names of invalid rows of one batch, by row. */
-function addNamesOfInvalidRows(people: People, names: ReadonlyMap<number, string>): void {
-  for (const each of people.people) if (each.status === 'invalid') each.name = names.get(each.row) ?? ''
-  for (const each of people.attention)
-    if (each.kind === 'invalid') each.first_name = names.get(each.row ?? 0) ?? null
 }
 
 /** Returns a page about every order of an organisation as one file. */

@@ -124,3 +124,33 @@ test('a row that is left out as the same person as a dropped order is shown as p
     exit 0
   `)
 })
+
+test('a held row whose other row is cancelled is explained when it is not held any more', async () => {
+  const here = await session()
+  const { type, write, read } = here
+  writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+  const first = (await type('batch run people.csv --package 102 --yes --max 1 --json')).json()
+  const { batch_id: firstId } = first as { batch_id: string }
+  write('corrected.csv', read('people.csv').replace('Row2', 'Rowe2'))
+  const second = (await type('batch run corrected.csv --package 102 --yes --json')).json()
+  const { batch_id: secondId } = second as { batch_id: string }
+  await type(`batch cancel ${firstId} --row 2`)
+  const { stderr } = await type(`batch release ${secondId}`, { answers: [] })
+  expect(stderr).toMatch(
+    /^1 row is not held any more: the other order is gone\. Order with: refcheck batch resume /m,
+  )
+})
+
+test('an invalid person who is ordered by a corrected file of another name is not called not ordered', async () => {
+  const { type, write } = await session()
+  const row = (phone: string) =>
+    `first_name,last_name,email,phone\nIva,Inn,iva@example.com,${phone}\nOle,Fit,ole@example.com,+61400000002\n`
+  write('i.csv', row('123'))
+  const run = 'batch run i.csv --package 102 --yes --on-invalid skip'
+  const invalidText = 'Not ordered, because invalid: Iva Inn (line 2)'
+  expect((await type(run)).stdout).toContain(invalidText)
+  write('fixed.csv', row('+61400000001'))
+  await type('batch run fixed.csv --package 102 --yes')
+  const again = await type(run)
+  expect(again.stdout + again.stderr).not.toContain('Not ordered')
+})

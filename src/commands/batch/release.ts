@@ -6,6 +6,7 @@ import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import {
   createHeldRowPrompt,
+  nothingReleasedText,
   releasedPeopleText,
   updateResultsFile,
   statusWithPackage,
@@ -13,7 +14,7 @@ import {
 } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
-import { findBatchToRun, listHeld } from '../../usecases/batch/read-batch.ts'
+import { findBatch, findBatchToRun, listHeld } from '../../usecases/batch/read-batch.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
@@ -53,6 +54,8 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     // Throws if the account in use was not added to the store.
     await app.service('account')
     const services = await app.batchServices()
+    const { counts: countsBefore } = await findBatch(services, this.args.batch_id)
+    // Compares the held rows again.
     const batch = await findBatchToRun(services, this.args.batch_id)
     if (release?.kind === 'all' && (await this.confirmLostAttempts(batch)))
       release = { kind: 'all', includesLostAttempts: true }
@@ -83,9 +86,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     if (releasedCount > 0 || failure === undefined)
       app.reporter.note(
         releasedCount === 0
-          ? release === undefined
-            ? 'No row was released.'
-            : 'No held row matches; nothing was released.'
+          ? nothingReleasedText(countsBefore, batch, release === undefined)
           : `Released ${formatCount(releasedCount, 'row')}${people}. Order with: refcheck batch resume ${batch.id}`,
       )
     this.answer(await readStatus(), failure)

@@ -20,7 +20,14 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   async run(): Promise<void> {
     const batchServices = await this.app.batchServices()
     const batch = await findBatch(batchServices, this.args.batch_id)
-    const services = await this.app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock')
+    const services = await this.app.services(
+      'ledger',
+      'batches',
+      'heldRows',
+      'redactedInbox',
+      'clock',
+      'files',
+    )
     if (this.flags.watch) {
       const watch = new BatchWatch(this.app.reporter, this.context.clock)
       const secondsForCreates = await createSendTimeEstimate(this.app, batch.baseUrl)

@@ -12,6 +12,10 @@ import { externalResultPosition } from './external-results.ts'
 /** The reason of a row that was left out because its person is the one of the order that it matches. */
 export const samePersonReason = 'left out: the same person as another order'
 
+/** Returns what happened to the order of a similar person. */
+const similarVerb = (state: Submission['state']): string =>
+  state === 'pending' ? 'waits to be ordered' : state === 'accepted' ? 'was ordered' : 'may have been ordered'
+
 /**
  * Returns the error for a new order to `baseUrl` that conflicts with an order: what conflicts, when that was ordered,
  * and how to proceed.
@@ -95,7 +99,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
       return unmatchedSentences(conflict)
     case 'similar':
       return [
-        `somebody similar ${order.state === 'pending' ? 'waits to be ordered' : 'was ordered'}: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar ${similarVerb(order.state)}: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':

@@ -344,18 +344,28 @@ export function formatInvalidRow({ name, email, line, row }: NamedInvalidRow): s
   return line === undefined ? person : `${person} (line ${line})`
 }
 
-/** Reads the invalid rows of a batch. */
+/** Reads the invalid rows of a batch, without those whose name or e-mail a later order of another batch has. */
 export async function readInvalidRows(
-  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  { batches, files, ledger }: Pick<Services, 'batches' | 'files' | 'ledger'>,
   batch: Batch,
 ): Promise<NamedInvalidRow[]> {
+  if (batch.counts.invalid === 0) return []
   const rows: BatchRow[] = []
-  if (batch.counts.invalid > 0)
-    for await (const row of batches.rows(batch.id, { states: ['invalid'] })) rows.push(row)
-  if (rows.length === 0) return []
+  for await (const row of batches.rows(batch.id, { states: ['invalid'] })) rows.push(row)
   const lines = await readLinesOfRows(files, batch)
   const people = await readPeopleOfRows(files, batch, new Set(rows.map(({ row }) => row)))
-  return rows.map((row) => Object.assign(row, { line: lines.get(row.row), name: people.get(row.row) }))
+  const orders = (await ledger.list({ since: batch.addedAt })).filter(({ batchId }) => batchId !== batch.id)
+  const known = new Set(
+    orders.flatMap(({ recipient }) =>
+      recipient === undefined
+        ? []
+        : [personName(recipient), recipient.email].map((text) => text.toLowerCase()),
+    ),
+  )
+  const isKnown = (text: string | undefined): boolean => text !== undefined && known.has(text.toLowerCase())
+  return rows
+    .map((row) => Object.assign(row, { line: lines.get(row.row), name: people.get(row.row) }))
+    .filter(({ name, email }) => !isKnown(name && personName(name)) && !isKnown(email))
 }
 
 /**

@@ -21,7 +21,6 @@ import { type SubmissionState, submissionStates } from '../../domain/submission/
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
 import { readInvalidRows } from '../batch/read-batch.ts'
-import { personName } from '../../domain/wording/text.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
   countPeople,
@@ -33,12 +32,15 @@ import {
 } from '../../domain/overview/people.ts'
 
 /** The services for overviews; the inbox is the one that redacts secrets. */
-export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'heldRows' | 'redactedInbox' | 'clock'>
+export type OverviewServices = Pick<
+  Services,
+  'ledger' | 'batches' | 'heldRows' | 'redactedInbox' | 'clock' | 'files'
+>
 
 /** States of rows that may need a decision by the user. */
 const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
 /** The person of a cancelled row may have been ordered by a row of another batch, which then needs a decision. */
-const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'invalid', 'cancelled']
+const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'cancelled']
 
 /** The organisation and account whose orders are read. */
 export interface OverviewScope {
@@ -60,7 +62,7 @@ export const isInScope =
  * reports.
  */
 export async function readOverview(
-  services: OverviewServices & Pick<Services, 'files'>,
+  services: OverviewServices,
   scope: OverviewScope,
   readReportCounts: () => Promise<ReadonlyMap<string, number> | undefined>,
 ): Promise<Overview> {
@@ -88,13 +90,13 @@ export async function readOverview(
  * batch has their name or e-mail.
  */
 async function readInvalidPeople(
-  services: OverviewServices & Pick<Services, 'files'>,
+  services: OverviewServices,
   batches: readonly Batch[],
   now: number,
 ): Promise<Attention[]> {
   const items: Attention[] = []
   for (const batch of batches) {
-    const { id, addedAt, path, name: fileName, counts } = batch
+    const { addedAt, path, name: fileName, counts } = batch
     const isCorrected = batches.some(
       (other) =>
         other.addedAt > addedAt &&
@@ -103,24 +105,22 @@ async function readInvalidPeople(
         (other.counts.duplicate > 0 || counts.accepted === 0),
     )
     if (counts.invalid === 0 || isCorrected || !isRecent(addedAt, now)) continue
-    const otherOrders = (await services.ledger.list({ since: addedAt })).filter(
-      ({ batchId }) => batchId !== id,
-    )
-    const known = new Set(
-      otherOrders.flatMap(({ recipient }) =>
-        recipient === undefined
-          ? []
-          : [personName(recipient), recipient.email].map((text) => text.toLowerCase()),
-      ),
-    )
-    for (const row of await readInvalidRows(services, batch)) {
-      const { name, email } = row
-      const texts = [name === undefined ? undefined : personName(name), email]
-      if (texts.some((text) => text !== undefined && known.has(text.toLowerCase()))) continue
-      const item = findAttention(row, batch, errorInResults(row), now)
-      if (item !== undefined)
-        items.push({ ...item, first_name: name?.first_name ?? null, last_name: name?.last_name ?? null })
-    }
+    items.push(...(await readInvalidOfBatch(services, batch, now)))
+  }
+  return items
+}
+
+/** Returns the people of a batch whose rows are invalid, without those whom another batch has ordered since. */
+async function readInvalidOfBatch(
+  services: OverviewServices,
+  batch: Batch,
+  now: number,
+): Promise<Attention[]> {
+  const items: Attention[] = []
+  for (const row of await readInvalidRows(services, batch)) {
+    const { first_name = null, last_name = null } = row.name ?? {}
+    const item = findAttention(row, batch, errorInResults(row), now)
+    if (item !== undefined) items.push({ ...item, first_name, last_name })
   }
   return items
 }
@@ -220,8 +220,16 @@ async function addWaitingPeople(
 }
 
 /** Returns the items of one batch that need a decision by the user. `accepted`: the batch's accepted rows. */
-function readAttentionOfBatch(services: OverviewServices, batch: Batch, accepted: readonly Submission[]) {
-  return readAttention(services, [batch], accepted, services.clock.now(), batchAttentionStates)
+async function readAttentionOfBatch(
+  services: OverviewServices,
+  batch: Batch,
+  accepted: readonly Submission[],
+): Promise<Attention[]> {
+  const now = services.clock.now()
+  return [
+    ...(await readAttention(services, [batch], accepted, now, batchAttentionStates)),
+    ...(await readInvalidOfBatch(services, batch, now)),
+  ]
 }
 
 /** Returns the progress of a batch's checks, and the rows that need a decision by the user. */
