@@ -182,7 +182,8 @@ export function nothingReleasedText(before: BatchCounts, { id, counts }: Batch, 
   const repeatCount = counts.duplicate - before.duplicate
   if (repeatCount > 0)
     return `${formatCount(repeatCount, 'row is', 'rows are')} not held any more: the same order exists. See it with: refcheck batch rows ${id} --state duplicate`
-  return wasAsked ? 'No row was released.' : 'No held row matches; nothing was released.'
+  if (!wasAsked) return 'No held row matches; nothing was released.'
+  return `No row was released.${counts.held === 0 ? '' : ` Decide later with: refcheck batch release ${id}`}`
 }
 
 /** Warns of rows that may have been ordered, because the store had lost attempts. Returns the number of rows. */

@@ -154,3 +154,18 @@ test('an invalid person who is ordered by a corrected file of another name is no
   const again = await type(run)
   expect(again.stdout + again.stderr).not.toContain('Not ordered')
 })
+
+test('a held person who is ordered by another file is not listed by status, and release names the order', async () => {
+  const { type, write } = await session()
+  const ada = 'first_name,last_name,email,phone\nAda,Arm,ada@example.com,+61400000001\n'
+  write('h1.csv', `${ada}Adah,Arm,adah@example.com,+61400000001\n`)
+  const held = (await type('batch run h1.csv --package 102 --yes --json')).json() as { batch_id: string }
+  expect((await type('status --json')).json()).toMatchObject({ attention: [{ kind: 'held' }] })
+  const person = '--first-name Adah --last-name Arm --email adah@example.com --phone +61400000001'
+  await type(`request create --package 102 ${person} --yes --allow-similar`)
+  expect((await type('status --json')).json()).toMatchObject({ attention: [] })
+  const { stderr } = await type(`batch release ${held.batch_id}`, { answers: [] })
+  expect(stderr).toMatch(
+    /^1 row is not held any more: the same order exists\. See it with: refcheck batch rows /m,
+  )
+})

@@ -120,7 +120,7 @@ export class HeldRows extends StorePart {
   async recheck(batchId: string, at: number): Promise<number> {
     const conflictingRows = await this.engine.run(all<ConflictingRow>(selectConflictingRows, { batchId }))
     const comparableRows = conflictingRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
-    const orderedMeanwhile = await this.findLaterOrdersOfPending(batchId)
+    const orderedMeanwhile = await this.findOrdersMadeLater(batchId, 'pending')
     if (comparableRows.length + orderedMeanwhile.size === 0) return 0
     return this.#compareInTransaction(batchId, function* (matching) {
       let changedCount = 0
@@ -135,11 +135,11 @@ export class HeldRows extends StorePart {
   }
 
   /**
-   * Finds the orders that were or may have been made otherwise for the people of the batch's pending rows, also those of
+   * Finds the orders that were or may have been made otherwise for the people of the batch's rows in a state, also those of
    * packages that replaced the packages of the rows.
    */
-  findLaterOrdersOfPending(batchId: string): Promise<ReadonlyMap<number, LaterOrder>> {
-    return this.engine.run(findLaterOrders(new Matching(this.key), batchId, ['pending']))
+  findOrdersMadeLater(batchId: string, state: 'pending' | 'held'): Promise<ReadonlyMap<number, LaterOrder>> {
+    return this.engine.run(findLaterOrders(new Matching(this.key), batchId, [state]))
   }
 
   /** Makes external results of the batch's waiting rows ignored. `recheck` has to be called afterwards. */

@@ -223,7 +223,7 @@ async function findOrderedUnderSuccessor(
   { batches, heldRows, files }: PendingServices,
   batch: Batch,
 ): Promise<BatchRow[]> {
-  const orders = await heldRows.findLaterOrdersOfPending(batch.id)
+  const orders = await heldRows.findOrdersMadeLater(batch.id, 'pending')
   if (orders.size === 0) return []
   const lines = await readLinesOfRows(files, batch)
   const rows: BatchRow[] = []

@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
-import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
+import { formatRow, type Batch, type BatchRow, type Match } from '../../domain/batch/batch.ts'
 import { errorInResults, isPerhapsOrderedOtherwise } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
@@ -139,13 +139,16 @@ export async function readAttention(
   now: number,
   states = attentionStates,
 ): Promise<Attention[]> {
-  const { batches, redactedInbox: inbox } = services
+  const { batches, heldRows, redactedInbox: inbox } = services
   const items: Attention[] = []
   for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     if (states.every((state) => batch.counts[state] === 0)) continue
+    const laterOrders =
+      batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
     for await (const row of batches.rows(batch.id, { states })) {
+      if (row.state === 'held' && isOrderedMeanwhile(row, laterOrders?.get(row.row)?.match)) continue
       // The kind of the entry says that the row is held.
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
@@ -172,6 +175,10 @@ export async function readAttention(
   }
   return items
 }
+
+/** Whether a held row is found to be a duplicate by the next command about its batch. */
+const isOrderedMeanwhile = ({ heldFor, packageId }: BatchRow, order: Match | undefined): boolean =>
+  order?.state === 'accepted' && order.packageId === packageId && heldFor !== 'store_forgot'
 
 /**
  * Returns the item about the order of another batch by which the person of a rejected or cancelled row may be ordered;
@@ -201,7 +208,7 @@ async function addWaitingPeople(
   item: Attention,
 ): Promise<Attention> {
   if (item.reason === null || counts.pending > maxNamedWaiting) return item
-  const laterOrders = await heldRows.findLaterOrdersOfPending(id)
+  const laterOrders = await heldRows.findOrdersMadeLater(id, 'pending')
   const names: string[] = []
   for await (const row of batches.rows(id, { states: ['pending'] })) {
     const order = laterOrders.get(row.row)?.match
