@@ -162,7 +162,11 @@ test('a held person who is ordered by another file is not listed by status, and 
   const held = (await type('batch run h1.csv --package 102 --yes --json')).json() as { batch_id: string }
   expect((await type('status --json')).json()).toMatchObject({ attention: [{ kind: 'held' }] })
   const person = '--first-name Adah --last-name Arm --email adah@example.com --phone +61400000001'
-  await type(`request create --package 102 ${person} --yes --allow-similar`)
+  const question = {
+    ask: /^Adah Arm is held in a batch .* batch release [0-9a-f]{8}\. Somebody similar was ordered/,
+    confirm: true,
+  }
+  await type(`request create --package 102 ${person} --yes`, { answers: [question] })
   expect((await type('status --json')).json()).toMatchObject({ attention: [] })
   const { stderr } = await type(`batch release ${held.batch_id}`, { answers: [] })
   expect(stderr).toMatch(

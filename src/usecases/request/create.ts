@@ -22,6 +22,7 @@ import {
   OutcomeUnknownError,
   ThrottledError,
 } from '../../errors/kinds.ts'
+import { isSamePerson } from '../../domain/submission/identity.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { capitalize, personName } from '../../domain/wording/text.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -30,7 +31,7 @@ const nothingOrderedMessage = 'interrupted; nothing was ordered'
 
 export interface OrderOptions extends CreateOptions {
   /** Asks whether to order although a similar person was ordered; undefined without a terminal. */
-  onSimilar?: ((conflict: Conflict) => Promise<boolean>) | undefined
+  onSimilar?: ((conflict: Conflict, order: RequestBody) => Promise<boolean>) | undefined
 }
 
 /**
@@ -73,7 +74,7 @@ async function addOrder(
   const newBatch = singleOrder(ports, batch, order)
   const released: Conflict['order'][] = []
   for (let conflict = await ledger.add(newBatch, options); conflict !== undefined;) {
-    await requireConfirmation(ports, conflict, options)
+    await requireConfirmation(ports, conflict, order, options)
     released.push(conflict.order)
     conflict = await ledger.add(newBatch, { ...options, released })
   }
@@ -86,10 +87,11 @@ async function addOrder(
 async function requireConfirmation(
   { api: { baseUrl } }: OrderServices,
   conflict: Conflict,
+  order: RequestBody,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
   if (!canBeConfirmed(conflict) || onSimilar === undefined) throw duplicateError(conflict, baseUrl)
-  if (await onSimilar(conflict)) return
+  if (await onSimilar(conflict, order)) return
   const { message } = duplicateError(conflict, baseUrl)
   throw new DuplicateError(message, {
     hint: 'Nothing was ordered.',
@@ -285,12 +287,29 @@ export class SimilarQuestion {
   }
 
   /** Asks whether to order in spite of the conflict, unless the review has shown it. */
-  async isConfirmed(conflict: Conflict): Promise<boolean> {
+  async isConfirmed(conflict: Conflict, order: RequestBody): Promise<boolean> {
     const isShown = this.#shownConflict !== undefined && isSameConflict(this.#shownConflict, conflict)
-    const message = `${conflictSentence(conflict)} Order anyway?`
+    const heldSentence = await this.#describeHeldRow(order)
+    const message = `${heldSentence}${conflictSentence(conflict)} Order anyway?`
     this.#isSimilarConfirmed =
       isShown || (await this.#prompter?.confirm({ message, initial: false, isDestructive: true })) === true
     return this.#isSimilarConfirmed
+  }
+
+  /** Returns a sentence about a held row of the same person and package; empty if there is none. */
+  async #describeHeldRow({ recipient: person, package_id: packageId }: RequestBody): Promise<string> {
+    const { ledger, api, account = '' } = await this.#openServices()
+    const heldRows = await ledger.list({ email: person.email, account, states: ['held'] })
+    const row = heldRows.find(
+      ({ recipient, ...each }) =>
+        recipient !== undefined &&
+        isSamePerson(recipient, person) &&
+        each.packageId === packageId &&
+        each.baseUrl === api.baseUrl,
+    )
+    return row === undefined
+      ? ''
+      : `${personName(person)} is held in a batch and waits for a decision: refcheck batch release ${row.batchId.slice(0, 8)}. `
   }
 
   /** Returns the flags with which the same order needs no question about duplicates and similar people. */

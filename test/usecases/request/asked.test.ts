@@ -15,6 +15,7 @@ import {
 import { memoryStore, createRunner } from '../batch/runner.ts'
 import type { RequestBody } from '../../../src/contract/request.ts'
 import type { Conflict } from '../../../src/domain/submission/conflicts.ts'
+import type { OrderServices } from '../../../src/usecases/request/send.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
@@ -221,7 +222,8 @@ test('the question about a similar person is destructive: keys pressed before it
     destructiveFlags.push(question.isDestructive)
     return confirm(question)
   }
-  const openServices = (): Promise<never> => Promise.reject(new Error('no service is needed'))
+  const services = { ledger: { list: () => Promise.resolve([]) }, api: {} } as unknown as OrderServices
+  const openServices = (): Promise<OrderServices> => Promise.resolve(services)
   const similar = new SimilarQuestion(openServices, prompter, { allowDuplicate: false, allowSimilar: false })
   const other = { ...batchRow({ attemptedAt: 0 }), packageId: 7 }
   const conflict = {
@@ -231,6 +233,8 @@ test('the question about a similar person is destructive: keys pressed before it
     order: other,
     moreCount: 0,
   } as const
-  expect(await similar.isConfirmed({ ...conflict, shares: [...conflict.shares] })).toBe(true)
+  expect(await similar.isConfirmed({ ...conflict, shares: [...conflict.shares] }, orderForName('Ana'))).toBe(
+    true,
+  )
   expect(destructiveFlags).toEqual([true])
 })
