@@ -76,7 +76,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const outcome = await placeOrder(order, {
       ...(await createOrderAndWaitServices(app, signal)),
       ...allowFlags,
-      onSimilar: app.prompter() && ((conflict, order) => question.isConfirmed(conflict, order)),
+      onSimilar: app.prompter() && ((conflict) => question.isConfirmed(conflict, order.body)),
       onAccepted: () => draftKeeper.deleteDraft(),
       shouldWait: flags.wait,
     })

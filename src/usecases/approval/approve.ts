@@ -46,7 +46,7 @@ export async function approveOrder(
   const usedPlan = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
     ...(await createOrderingServices()),
-    onSimilar: (conflict, order) => similarQuestion.isConfirmed(conflict, order),
+    onSimilar: (conflict) => similarQuestion.isConfirmed(conflict, order.body),
     shouldWait: false,
   })
   await approval.plans.record({ ...usedPlan, request_id: outcome.result.request_id })

@@ -31,7 +31,7 @@ const nothingOrderedMessage = 'interrupted; nothing was ordered'
 
 export interface OrderOptions extends CreateOptions {
   /** Asks whether to order although a similar person was ordered; undefined without a terminal. */
-  onSimilar?: ((conflict: Conflict, order: RequestBody) => Promise<boolean>) | undefined
+  onSimilar?: ((conflict: Conflict) => Promise<boolean>) | undefined
 }
 
 /**
@@ -74,7 +74,7 @@ async function addOrder(
   const newBatch = singleOrder(ports, batch, order)
   const released: Conflict['order'][] = []
   for (let conflict = await ledger.add(newBatch, options); conflict !== undefined;) {
-    await requireConfirmation(ports, conflict, order, options)
+    await requireConfirmation(ports, conflict, options)
     released.push(conflict.order)
     conflict = await ledger.add(newBatch, { ...options, released })
   }
@@ -87,11 +87,10 @@ async function addOrder(
 async function requireConfirmation(
   { api: { baseUrl } }: OrderServices,
   conflict: Conflict,
-  order: RequestBody,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
   if (!canBeConfirmed(conflict) || onSimilar === undefined) throw duplicateError(conflict, baseUrl)
-  if (await onSimilar(conflict, order)) return
+  if (await onSimilar(conflict)) return
   const { message } = duplicateError(conflict, baseUrl)
   throw new DuplicateError(message, {
     hint: 'Nothing was ordered.',
