@@ -60,7 +60,7 @@ test('request wait --batch waits for all requests of a batch, and stores their s
         refcheck request get REQUEST_3
       1 cancelled  people.csv: Ana Row4
         refcheck request get REQUEST_4
-      1 invalid  people.csv: bad: email has no @; an e-mail address looks like ann@example.com
+      1 invalid  people.csv: Ana Row5: email has no @; an e-mail address looks like ann@example.com
         refcheck batch rows BATCH_1 --state invalid
     exit 0
   `)
