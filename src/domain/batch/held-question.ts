@@ -1,6 +1,6 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { sharedText, storedCountsAsText } from '../submission/duplicate.ts'
+import { hintsAboutHeldRow, sharedText, storedCountsAsText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
 import { statesNeedingDecision } from '../submission/states.ts'
@@ -134,52 +134,6 @@ export function heldQuestion(
     case 'same':
     case undefined:
       return undefined
-  }
-}
-
-/** A held row that a hint names. */
-export interface NamedHeldRow {
-  row: number
-  /** The name and the line of the row. */
-  rowText: string
-  heldFor: BatchRow['heldFor']
-  /** The batch of the order that the row conflicts with; for a request that this store did not order, its id. */
-  conflictBatchId: string | undefined
-}
-
-/** Returns the decisions that fit the reason why a row is held, each with its command. */
-export function hintsAboutHeldRow(
-  batchId: string,
-  { row, rowText, heldFor, conflictBatchId = '' }: NamedHeldRow,
-): string[] {
-  const release = `refcheck batch release ${batchId} --row ${row}`
-  const leaveOut = `refcheck batch cancel ${batchId} --row ${row}`
-  const recordRequest = `refcheck batch reconcile ${batchId} --row ${row} --request-id`
-  switch (heldFor) {
-    case 'similar_unknown':
-      return [`Settle the order with an unknown outcome first: refcheck batch reconcile ${conflictBatchId}`]
-    case 'similar':
-      return [`${rowText} is another person: ${release}`, `${rowText} is the same person: ${leaveOut}`]
-    case 'store_forgot':
-      return [
-        `The provider has no request for ${rowText}: ${release}`,
-        `The provider has one: ${recordRequest} UUID`,
-      ]
-    case 'unmatched_request':
-      return [
-        `Order ${rowText} as well: ${release}`,
-        `That request is the order of ${rowText}: ${recordRequest} ${conflictBatchId}`,
-      ]
-    case 'recent':
-    case 'ended_in_error':
-      return [`Order ${rowText} again: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
-    case 'other_service':
-    case 'replaced_package':
-    case 'results_open':
-    case 'results_unclear':
-    case 'same':
-    case undefined:
-      return [`Order ${rowText}: ${release}`, `Leave ${rowText} out: ${leaveOut}`]
   }
 }
 

@@ -10,7 +10,7 @@ import {
   OutcomeUnknownError,
   StoreClosedError,
 } from '../../errors/kinds.ts'
-import { type NamedHeldRow, hintsAboutHeldRow } from './held-question.ts'
+import { type NamedHeldRow, hintsAboutHeldRow } from '../submission/duplicate.ts'
 import type { RunEnd } from './run-policy.ts'
 import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
