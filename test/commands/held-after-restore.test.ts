@@ -230,26 +230,6 @@ test('a row that may have been ordered is neither cancelled nor removed with its
   expect((await type('store check')).code).toBe(0)
 })
 
-test('a request of another person with the same phone is not recorded, and a successor’s order waits for the decision', async () => {
-  const here = await sessionWithHeldRows()
-  const { type, batchId, sandbox } = here
-  const exported = { REFCHECK_STORE: 'other.sqlite', REFCHECK_QUOTA: '10000/60' }
-  const bob = '--first-name Bob --last-name Other --email bob@example.com --phone +61400000003'
-  const created = await type(`request create --package 102 ${bob} --yes --json`, { exported })
-  const { request_id: requestId } = created.json() as { request_id: string }
-  const { stderr } = await type(`batch reconcile ${batchId} --row 3 --request-id ${requestId}`)
-  expect(stderr).toContain(`request ${requestId} is for somebody else`)
-  const successor = sandbox.replacePackage(102, { newField: false })
-  const ana = '--first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004'
-  expect(await type(`request create --package ${successor} ${ana} --yes --allow-similar`))
-    .toMatchInlineSnapshot(`
-    $ refcheck request create --package 107 --first-name Ana --last-name Row4 --email a4@example.com --phone +61400000004 --yes --allow-similar
-    2> Error: package 102 may have been ordered for "a4@example.com": row 4 of batch BATCH_1 is held, because the store had lost attempts
-    2> Decide about that row first: refcheck batch release BATCH_1
-    exit 2
-  `)
-})
-
 test('release --all asks on a terminal about rows that may have been ordered, and otherwise leaves them held', async () => {
   const { type, batchId } = await sessionWithHeldRows()
   const line = `batch release ${batchId} --all`

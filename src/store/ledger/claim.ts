@@ -276,7 +276,7 @@ export function toClaimed(
   const { batchId, row } = stored
   return {
     attempt: { batchId, row, ...attempt, state: 'sending' as const, body },
-    ...recordedAttempt(stored, attempt, numbered),
+    recorded: recordedAttempt(stored, attempt, numbered),
   }
 }
 
@@ -285,10 +285,10 @@ export function recordedAttempt(
   { batchId, row, fingerprints, ...stored }: Omit<StoredRow, 'body'> & { relatedIds: number[] },
   { attemptId, userEmail, at }: NewAttempt,
   numbered: { number: number; generation: string; at?: number | undefined },
-): { recorded: RecordedAttempt } {
+): RecordedAttempt {
   const { account, baseUrl, packageId, relatedIds } = stored
   // A row whose person was erased has no fingerprints.
   const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = fingerprints ?? {}
   const order = { batchId, row, account, baseUrl, packageId, relatedIds, person, email, phone }
-  return { recorded: { ...order, attemptId, userEmail, ...numbered, at: numbered.at ?? at } }
+  return { ...order, attemptId, userEmail, ...numbered, at: numbered.at ?? at }
 }

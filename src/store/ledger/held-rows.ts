@@ -279,12 +279,8 @@ export class HeldRows extends StorePart {
     const decision = { ...rowKey, attemptId, became: 'accepted', madeAt: at, madeBy: userEmail, why }
     yield* insertRows('decisions', [decision])
     const relatedIds = relatedPackageIds(fence?.moved, stored)
-    const { generation } = required
-    return recordedAttempt({ ...stored, relatedIds }, attempt, {
-      number: inserted.number,
-      generation,
-      at: createdAt,
-    })
+    const numbered = { number: inserted.number, generation: required.generation, at: createdAt }
+    return { recorded: recordedAttempt({ ...stored, relatedIds }, attempt, numbered) }
   }
 
   /** Reads the packages that count as one with a package of a service, and those that it probably replaced. */
