@@ -96,3 +96,69 @@ test('another store holds the people whose rows may have been ordered according 
   const run = await type('batch run people.csv --package 102 --yes --json', { exported })
   expect(run.json()).toMatchObject({ counts: { accepted: 0, held: 3, duplicate: 2 } })
 })
+
+test('a person who is similar to a row that may have been ordered is not sent before that row is settled', async () => {
+  const { type, write, batchId, listOrderedEmails } = await sessionWithHeldRows()
+  write(
+    'late.csv',
+    'first_name,last_name,email,phone\nAna,Row3,a3@example.com,+61499999993\nAna,Row4,new@example.com,+61400000004\n',
+  )
+  expect(await type('batch run late.csv --package 102 --yes --allow-similar')).toMatchInlineSnapshot(`
+    $ refcheck batch run late.csv --package 102 --yes --allow-similar
+    2>
+    2> late.csv: 2 rows
+    2>   0 orders to send
+    2>   2 rows held, not sent until you release them
+    2>     is similar to an order whose outcome is unknown
+    2>       Ana Row3 (line 2), Ana Row4 (line 3)
+    2>
+    0 of 2 people in late.csv are ordered; 2 held
+
+    batch  BATCH_2
+    late.csv, 102 Identity check only
+
+    2  held
+    2  rows
+
+    results  HOME/late.results.csv
+    2> Error: 0 of 2 rows were accepted (2 held)
+    2> See why rows are held: refcheck batch rows BATCH_2 --state held
+    2> Settle the order with an unknown outcome first: refcheck batch release BATCH_1
+    exit 10
+  `)
+  const [{ batch_id: lateId } = { batch_id: '' }] = (await type('batch list --json')).json() as {
+    batch_id: string
+  }[]
+  expect(await type(`batch rows ${lateId} --state held`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_2 --state held
+    ROW  LINE  STATE  EMAIL            OUTCOME
+    1    2     held   a3@example.com   held: has the same e-mail and name as Ana Row3 (a3@example.com), held
+    2    3     held   new@example.com  held: has the same phone and name as Ana Row4 (a4@example.com), held
+    2> Settle the order with an unknown outcome first: refcheck batch release BATCH_1
+    exit 0
+  `)
+  const person = '--first-name Ana --last-name Row5 --email a5@example.com --phone +61499999995'
+  expect(await type(`request create --package 102 ${person} --yes --allow-similar`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Row5 --email a5@example.com --phone +61499999995 --yes --allow-similar
+    2> Error: somebody similar may have been ordered: package 102 (row 5 of batch BATCH_1, held, 2026-11-20 12:00 +00:00) for Ana Row5 (a5@example.com) has the same e-mail and name
+    2> Nothing was sent. Settle that order first: refcheck batch release BATCH_1
+    exit 2
+  `)
+  expect((await type(`batch release ${batchId} --row 4`)).code).toBe(0)
+  expect(await type(`batch release ${lateId} --all`)).toMatchInlineSnapshot(`
+    $ refcheck batch release BATCH_2 --all
+    2> Released 1 row: Ana Row4 (line 3). Order with: refcheck batch resume BATCH_2
+    batch  BATCH_2
+    late.csv, 102 Identity check only
+
+    1  pending
+    1  held
+    2  rows
+
+    results  HOME/late.results.csv
+    2> Error: 1 row stays held, because its person may have been ordered (an order of a similar person has an unknown outcome): Ana Row3 (line 2)
+    2> Settle the order with an unknown outcome first: refcheck batch release BATCH_1
+    exit 10
+  `)
+  expect(listOrderedEmails()).toHaveLength(2)
+})

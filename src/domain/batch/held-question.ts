@@ -147,7 +147,7 @@ export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): str
   const { batchId, row, heldFor, matches } = first
   if (isAsked && heldFor !== 'similar_unknown')
     return `Decide about each held row: refcheck batch release ${batchId}`
-  const named = { row, rowText: formatRow(first), heldFor, conflictBatchId: matches?.batchId }
+  const named = { row, rowText: formatRow(first), heldFor, matches }
   return hintsAboutHeldRow(batchId, named).join('\n')
 }
 
@@ -160,7 +160,7 @@ const isPerhapsOrdered = ({ heldFor, matches }: BatchRow): boolean =>
 /** Returns the error for a row that cannot be cancelled, because it may have been sent before the store lost attempts. */
 export function perhapsSentError(row: BatchRow): UsageError {
   const { batchId } = row
-  const named = { row: row.row, rowText: formatRow(row), heldFor: row.heldFor, conflictBatchId: undefined }
+  const named = { row: row.row, rowText: formatRow(row), heldFor: row.heldFor }
   return new UsageError(
     `${formatRow(row)} cannot be cancelled: the order may have been sent, because this store had lost attempts`,
     { hint: hintsAboutHeldRow(batchId, named).join('\n') },

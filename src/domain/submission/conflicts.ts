@@ -284,7 +284,6 @@ function compareWith(
 ): Conflict | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
-  if (order.state === 'held' && !candidate.isSamePerson) return undefined
   const service = compareServices(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
   if (service === 'other') return undefined
   const isSamePackage = relations.relatedIds.has(order.packageId)
@@ -342,8 +341,10 @@ function compareSimilar(
   if (relations.isReleased(order)) return undefined
   const isOfSameBatch = order.batchId === row.batchId
   // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. Rows of
-  // the same file may be in flight too, because several runners send them at the same time.
-  if (order.state === 'unknown' || (order.state === 'sending' && !isOfSameBatch)) {
+  // the same file may be in flight too, because several runners send them at the same time. A row that is held because
+  // the store had lost attempts may have been ordered too.
+  const isPerhapsOrdered = order.state === 'unknown' || order.state === 'held'
+  if (isPerhapsOrdered || (order.state === 'sending' && !isOfSameBatch)) {
     return heldConflict('similar_unknown', order, shares)
   }
   const isAllowed =

@@ -263,21 +263,23 @@ export interface NamedHeldRow {
   /** The name and the line of the row. */
   rowText: string
   heldFor: ConflictReason | undefined
-  /** The batch of the order that the row conflicts with; for a request that this store did not order, its id. */
-  conflictBatchId: string | undefined
+  /** The order that the row conflicts with. For a request that this store did not order, `batchId` is its id. */
+  matches?: OpenOrder | undefined
 }
 
 /** Returns the decisions that fit the reason why a row is held, each with its command. */
 export function hintsAboutHeldRow(
   batchId: string,
-  { row, rowText, heldFor, conflictBatchId = '' }: NamedHeldRow,
+  { row, rowText, heldFor, matches }: NamedHeldRow,
 ): string[] {
   const release = `refcheck batch release ${batchId} --row ${row}`
   const leaveOut = `refcheck batch cancel ${batchId} --row ${row}`
   const recordRequest = `refcheck batch reconcile ${batchId} --row ${row} --request-id`
   switch (heldFor) {
     case 'similar_unknown':
-      return [`Settle the order with an unknown outcome first: refcheck batch reconcile ${conflictBatchId}`]
+      return matches === undefined
+        ? []
+        : [`Settle the order with an unknown outcome first: ${decisionCommand(matches)}`]
     case 'similar':
       return [`${rowText} is another person: ${release}`, `${rowText} is the same person: ${leaveOut}`]
     case 'store_forgot':
@@ -288,7 +290,7 @@ export function hintsAboutHeldRow(
     case 'unmatched_request':
       return [
         `Order ${rowText} as well: ${release}`,
-        `That request is the order of ${rowText}: ${recordRequest} ${conflictBatchId}`,
+        `That request is the order of ${rowText}: ${recordRequest} ${matches?.batchId}`,
       ]
     case 'recent':
     case 'ended_in_error':

@@ -325,7 +325,7 @@ async function readNamedRows(
       row: held.row,
       heldFor: held.heldFor,
       rowText: await describeRow(held, batch),
-      conflictBatchId: held.matches?.batchId,
+      matches: held.matches,
     },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),

@@ -88,7 +88,12 @@ test('a duplicate of an unknown row has the code outcome_unknown; waiting rows a
   })
   expect(
     runError('b-1', countsOf({ held: 2 }), done, noConflicts(), {
-      held: { row: 3, rowText: 'Ana Row3 (line 4)', heldFor: 'similar', conflictBatchId: 'other' },
+      held: {
+        row: 3,
+        rowText: 'Ana Row3 (line 4)',
+        heldFor: 'similar',
+        matches: { batchId: 'other', row: 1, state: 'accepted' },
+      },
     })
       ?.hint?.split('\n')
       .slice(1),
