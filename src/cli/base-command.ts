@@ -162,7 +162,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       'Nothing was done. Run it again with --yes to skip the confirmation.',
     )
     if (await prompter?.confirm({ message: question, isDestructive: true })) return
-    throw new InterruptedError('cancelled; nothing was done')
+    throw new InterruptedError('not confirmed; nothing was done')
   }
 
   /** Returns the width and colours of stdout, for a view. */

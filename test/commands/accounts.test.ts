@@ -215,12 +215,12 @@ describe('a change of the account in the settings', () => {
     `)
     expect(await here.type(change, { answers: [{ ask: /^Change the account/, confirm: false }] }))
       .toMatchInlineSnapshot(`
-      $ refcheck config set account Beta
-      2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
-      ? Change the account to "beta"? no
-      2> Cancelled; nothing was done
-      exit 130
-    `)
+        $ refcheck config set account Beta
+        2> 1 person is known under the account "acme"; under "beta" this person can be ordered again.
+        ? Change the account to "beta"? no
+        2> Not confirmed; nothing was done
+        exit 130
+      `)
     expect((await here.type('config get account')).stdout).toBe('acme\n')
     expect(await here.type(change, { answers: [{ ask: /^Change the account/, confirm: true }] }))
       .toMatchInlineSnapshot(`

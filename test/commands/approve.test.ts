@@ -171,7 +171,7 @@ test('the columns that an agent mapped or ignored are shown before the question'
     2> Sending takes under a minute
     2>
     ? Order 102 Identity check only for 12 people at 127.0.0.1:PORT as olive.owner@example.com? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
 })

@@ -136,11 +136,11 @@ test('batch move asks before it makes a package count as another one that it did
   const question = { ask: /Move 1 row\?$/, confirm: false }
   expect(await here.type(`batch move ${batch_id} --package 103`, { answers: [question] }))
     .toMatchInlineSnapshot(`
-    $ refcheck batch move BATCH_1 --package 103
-    ? 102 Identity check only is ACTIVE; 103 Two references is another package. From now on both count as one: a person who has one is not ordered for the other. Move 1 row? no
-    2> Cancelled; nothing was done
-    exit 130
-  `)
+      $ refcheck batch move BATCH_1 --package 103
+      ? 102 Identity check only is ACTIVE; 103 Two references is another package. From now on both count as one: a person who has one is not ordered for the other. Move 1 row? no
+      2> Not confirmed; nothing was done
+      exit 130
+    `)
   expect(await here.type(`batch move ${batch_id} --package 103`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 103
     2> Warning: 102 Identity check only is ACTIVE; 103 Two references is another package. From now on both count as one: a person who has one is not ordered for the other.

@@ -63,7 +63,7 @@ test('if the user declines the confirmation, nothing is sent; without a terminal
     2> Sending takes under a minute
     2>
     ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
   expect(await type(run)).toMatchInlineSnapshot(`

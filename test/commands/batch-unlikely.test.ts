@@ -61,7 +61,7 @@ test('unlikely dates and empty groups are reported, named in the last question, 
     2> Sending takes under a minute
     2>
     ? Order 101 Standard employment screen for 4 people (Ana Low (ana@example.com), Bo Low (bo@example.com), Cy Low (cy@example.com), Di Low (di@example.com)), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
   expect(listOrderedEmails()).toEqual([])

@@ -238,7 +238,7 @@ test('release --all asks on a terminal about rows that may have been ordered, an
     $ refcheck batch release BATCH_1 --all
     2> Warning: 3 rows of people.csv may have been ordered, because this store had lost attempts: Ana Row3 (line 4), Ana Row4 (line 5), Ana Row5 (line 6). Releasing a row whose person was ordered orders that person twice. To decide about each row: refcheck batch release BATCH_1
     ? Release these rows all the same? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
   expect(await type(line)).toMatchInlineSnapshot(`

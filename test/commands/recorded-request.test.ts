@@ -137,8 +137,9 @@ test('a person who is similar to a row that may have been ordered is not sent be
     2> Settle the order with an unknown outcome first: refcheck batch release BATCH_1
     exit 0
   `)
-  const person = '--first-name Ana --last-name Row5 --email a5@example.com --phone +61499999995'
-  expect(await type(`request create --package 102 ${person} --yes --allow-similar`)).toMatchInlineSnapshot(`
+  const corrected = '--first-name Ana --last-name Row5 --email a5@example.com --phone +61499999995'
+  expect(await type(`request create --package 102 ${corrected} --yes --allow-similar`))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Row5 --email a5@example.com --phone +61499999995 --yes --allow-similar
     2> Error: somebody similar may have been ordered: package 102 (row 5 of batch BATCH_1, held, 2026-11-20 12:00 +00:00) for Ana Row5 (a5@example.com) has the same e-mail and name
     2> Nothing was sent. Settle that order first: refcheck batch release BATCH_1

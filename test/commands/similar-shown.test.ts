@@ -202,7 +202,7 @@ test('batch plan and the plan of batch run name the same similar people', async 
     2> Sending takes under a minute
     2>
     ? Order 102 Identity check only for 2 people (Ann Low (ann@example.com), Bob Low (bob@example.com)) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
 })

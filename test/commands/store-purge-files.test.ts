@@ -207,7 +207,7 @@ test('--delete-files on a terminal lists the files before its question, also if 
     2>   manifest      HOME/reports/manifest.json
     2> Results files and exports are deleted whole, with the other people in them.
     ? Remove personal data of Ana Row1 (zelda@example.com): 1 row and 0 events, and delete 4 files that refcheck wrote and lines of the manifest, permanently? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
   await here.type(purge)
@@ -221,7 +221,7 @@ test('--delete-files on a terminal lists the files before its question, also if 
     2>   manifest      HOME/reports/manifest.json
     2> Results files and exports are deleted whole, with the other people in them.
     ? Delete 4 files that refcheck wrote and lines of the manifest permanently? no
-    2> Cancelled; nothing was done
+    2> Not confirmed; nothing was done
     exit 130
   `)
   expect(here.read('people.results.csv')).toContain('zelda')

@@ -234,11 +234,12 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
       { name: 'rejected', extra: true },
       {
         name: 'state',
-        // The state of a batch with pending rows does not say that others are held, and no state that rows were rejected.
+        // The state of a batch with pending or unknown rows does not say that others are held, and no state that rows
+        // were rejected.
         show: ({ state, held, rejected }) =>
           [
             state,
-            ...(held > 0 && (state === 'stopped' || state === 'halted') ? [`${held} held`] : []),
+            ...(held > 0 && ['stopped', 'halted', 'unknown'].includes(state) ? [`${held} held`] : []),
             ...(rejected > 0 ? [`${rejected} rejected`] : []),
           ].join(', '),
         style: (row) => statusStyle(row.state),
