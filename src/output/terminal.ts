@@ -181,7 +181,7 @@ export function indentLines(text: string, indent: string, { columns }: Terminal)
 }
 
 /** Matches a sentence that ends in a command (`Resume with: refcheck batch resume 3f2b8c1e`) or in flags to add. */
-const sentenceWithCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*|(?<= add: )--.*)$/
+const sentenceWithCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*|(?<= (?:add|with): )--.*)$/
 const continuationIndent = '  '
 
 /**

@@ -227,7 +227,7 @@ test('batch run reports rows that were cancelled before they were sent, and batc
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: nothing left to send.
-    0 of 2 people in people.csv are ordered; 2 cancelled
+    0 of 2 people in people.csv are ordered; left out: Ana Row1 (line 2), Ana Row2 (line 3)
 
     batch  BATCH_1
     people.csv, 102 Identity check only

@@ -333,7 +333,7 @@ test('a later file of a person who is held because of lost attempts names the co
   expect(await here.type('batch run two.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run two.csv --package 102 --yes
     2> two.csv is batch BATCH_2: nothing left to send.
-    1 of 2 people in two.csv is ordered; 1 cancelled; may have been ordered: Ana Row4 (line 2)
+    1 of 2 people in two.csv is ordered; may have been ordered: Ana Row4 (line 2)
 
     batch  BATCH_2
     two.csv, 102 Identity check only

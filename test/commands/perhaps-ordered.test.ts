@@ -35,37 +35,37 @@ test('a cancelled person who may have been ordered by another file is not called
   `)
   expect(await here.all([`batch cancel ${id} --yes`, 'batch run l.csv --package 102 --yes']))
     .toMatchInlineSnapshot(`
-    $ refcheck batch cancel BATCH_1 --yes
-    2> Cancelled 2 rows; they will not be sent.
-    2> May have been ordered by another row or command: Lee Rap (line 3)
-    2> Settle that order with: refcheck batch reconcile BATCH_2
-    2> To order Len Ott (line 4) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
-    batch  BATCH_1
-    l.csv, 102 Identity check only
+      $ refcheck batch cancel BATCH_1 --yes
+      2> Cancelled 2 rows; they will not be sent.
+      2> May have been ordered by another row or command: Lee Rap (line 3)
+      2> Settle that order with: refcheck batch reconcile BATCH_2
+      2> To order Len Ott (line 4) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+      batch  BATCH_1
+      l.csv, 102 Identity check only
 
-    1  accepted
-    2  cancelled
-    3  rows
+      1  accepted
+      2  cancelled
+      3  rows
 
-    results  HOME/l.results.csv
-    exit 0
+      results  HOME/l.results.csv
+      exit 0
 
-    $ refcheck batch run l.csv --package 102 --yes
-    2> l.csv is batch BATCH_1: nothing left to send.
-    1 of 3 people in l.csv is ordered; 2 cancelled; may have been ordered: Lee Rap (line 3)
+      $ refcheck batch run l.csv --package 102 --yes
+      2> l.csv is batch BATCH_1: nothing left to send.
+      1 of 3 people in l.csv is ordered; left out: Len Ott (line 4); may have been ordered: Lee Rap (line 3)
 
-    batch  BATCH_1
-    l.csv, 102 Identity check only
+      batch  BATCH_1
+      l.csv, 102 Identity check only
 
-    1  accepted
-    2  cancelled
-    3  rows
+      1  accepted
+      2  cancelled
+      3  rows
 
-    results  HOME/l.results.csv
-    2> Error: 1 row is the same as an order whose outcome is unknown
-    2> Settle that first: refcheck batch reconcile BATCH_2
-    exit 8
-  `)
+      results  HOME/l.results.csv
+      2> Error: 1 row is the same as an order whose outcome is unknown
+      2> Settle that first: refcheck batch reconcile BATCH_2
+      exit 8
+    `)
   expect(await here.all([`batch rows ${id}`, `batch status ${id}`])).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1
     ROW  LINE  STATE      EMAIL                      OUTCOME

@@ -97,7 +97,7 @@ test('a row that is left out as the same person as a dropped order is shown as p
   expect(await type('batch run corrected.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch run corrected.csv --package 102
     2> corrected.csv is batch BATCH_2: nothing left to send.
-    0 of 1 person in corrected.csv is ordered; 1 cancelled; may have been ordered: Ana Row1 (line 2)
+    0 of 1 person in corrected.csv is ordered; may have been ordered: Ana Row1 (line 2)
 
     batch  BATCH_2
     corrected.csv, 102 Identity check only

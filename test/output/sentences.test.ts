@@ -41,6 +41,9 @@ test('flags after a colon are wrapped like a command, and flags within a sentenc
       '\n',
     ),
   )
+  expect(wrapLines("Name an existing one, for example with: --map 'Your column=email'", 40)).toBe(
+    "Name an existing one, for example with:\n  --map 'Your column=email'",
+  )
   expect(wrapLines('Error: --row is required by --drop', 20)).toBe('Error: --row is\nrequired by --drop')
 })
 

@@ -69,8 +69,12 @@ export function resultText(
 ): string {
   const perhapsText =
     perhapsOrdered === undefined ? '' : `; may have been ordered: ${sanitize(perhapsOrdered)}`
-  if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
-    return `${unfinishedText(name, counts, earlierOrders, failedPeople)}${perhapsText}`
+  // The names replace the counts of cancelled and dropped rows.
+  const otherCounts = { ...counts, cancelled: earlierOrders.cancelledCount, dropped: 0 }
+  if (failure !== undefined && (!failure.isUserChoice || counts.held > 0)) {
+    const leftOutText = leftOut === undefined ? '' : `; left out: ${sanitize(leftOut)}`
+    return `${unfinishedText(name, otherCounts, earlierOrders, failedPeople)}${leftOutText}${perhapsText}`
+  }
   const total = counts.total - earlierOrders.repeatCounts.all
   const orderedEarlier = earlierOrders.count - earlierOrders.repeatCounts.ordered
   const orderedCount = counts.accepted + orderedEarlier
@@ -78,8 +82,6 @@ export function resultText(
   const failed = failedText(earlierOrders.failedByStatus, failedPeople)
   const mark = failed + perhapsText === '' ? '✔ ' : ''
   if (failure !== undefined) {
-    // The names replace the counts of cancelled and dropped rows.
-    const otherCounts = { ...counts, cancelled: earlierOrders.cancelledCount, dropped: 0 }
     const others = [sanitize(leftOut ?? ''), othersText(otherCounts, earlierOrders)].filter(
       (each) => each !== '',
     )
