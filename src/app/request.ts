@@ -9,6 +9,7 @@ import { createEventText } from '../output/views/events.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
 import type { Services } from '../usecases/services.ts'
 import { isEndedWithoutResult, unlistedText } from '../domain/overview/attention.ts'
+import { unreadText } from '../domain/submission/unmatched.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { variable } from '../host/process.ts'
 import { sanitize } from '../host/text.ts'
@@ -34,11 +35,24 @@ export async function createOrderServices(app: App, signal: AbortSignal): Promis
 
 /** Returns the services for placing an order and waiting for its result. */
 export async function createOrderAndWaitServices(app: App, signal: AbortSignal) {
-  const { budgetMs, ...services } = await app.services('inbox', 'waitingApi', 'budgetMs')
+  const { budgetMs, unmatched, ...services } = await app.services(
+    'inbox',
+    'waitingApi',
+    'budgetMs',
+    'unmatched',
+  )
+  const ordering = await createOrderServices(app, signal)
   return {
-    ...(await createOrderServices(app, signal)),
+    ...ordering,
     ...services,
     waitBudgetMs: budgetMs,
+    async readUnmatched() {
+      const ids = await services.inbox.listUnmatchedIds(ordering.api.baseUrl)
+      if (ids.length === 0) return
+      const { readUnmatchedRequests } = await import('../usecases/batch/reconcile.ts')
+      const unreadCount = await readUnmatchedRequests({ ...ordering, unmatched }, ids)
+      if (unreadCount > 0) app.reporter.warn(unreadText(unreadCount))
+    },
     onStatus: statusNote(app),
   }
 }

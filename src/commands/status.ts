@@ -37,6 +37,7 @@ export default class Status extends BaseCommand<typeof Status> {
       'ledger',
       'batches',
       'heldRows',
+      'unmatched',
       'redactedInbox',
       'clock',
       'files',

@@ -92,6 +92,7 @@ test('reconciling by events has a JSON result, with the number of calls', async 
       "ambiguous": [],
       "open": [],
       "reads": 1,
+      "unread": 0,
       "second_orders": []
     }
     exit 0
@@ -125,6 +126,7 @@ test('if no event names a request for the row, the row stays unknown', async () 
         }
       ],
       "reads": 0,
+      "unread": 0,
       "second_orders": [],
       "error": {
         "code": "outcome_unknown",
@@ -187,6 +189,7 @@ test('two requests that fit a row are shown, and a person has to decide', async 
       ],
       "open": [],
       "reads": 2,
+      "unread": 0,
       "second_orders": [],
       "error": {
         "code": "outcome_unknown",

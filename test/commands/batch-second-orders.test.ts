@@ -1,9 +1,7 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-
 import { describe, expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { storeEvent } from '../harness/change-store.ts'
 import { type Session, session } from '../harness/session.ts'
 
 async function readBatchId(type: Session['type']): Promise<string> {
@@ -42,6 +40,7 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
       "ambiguous": [],
       "open": [],
       "reads": 0,
+      "unread": 0,
       "second_orders": [
         {
           "request_id": "REQUEST_1",
@@ -78,14 +77,7 @@ async function createRepeatedOrder() {
   })
   await here.type('batch run people.csv --package 102 --yes --max 1')
   const [repeatedId] = here.sandbox.requests().map(({ request_id }) => request_id)
-  const event = { event: 'request.updated', request_id: repeatedId, status: 'IN_PROGRESS' }
-  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-  database
-    .prepare(
-      "INSERT INTO events (identity, received_at, body, signature, request_id, status, event, forward) VALUES ('x', 0, ?, '', ?, ?, ?, 'none')",
-    )
-    .run(Buffer.from(JSON.stringify(event)), event.request_id ?? '', event.status, event.event)
-  database.close()
+  await storeEvent(here, repeatedId ?? '')
   return { here, repeatedId }
 }
 

@@ -25,6 +25,8 @@ export interface Reconciliation {
   readCount: number
   /** Requests that were not ordered with this store, for people who were ordered with it. */
   secondOrders?: SecondOrder[]
+  /** The number of requests that events name and that were not read yet; undefined counts as 0. */
+  unreadCount?: number
   /** The number of rows that the user was asked about on a terminal. */
   askedRowCount?: number
 }

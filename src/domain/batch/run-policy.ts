@@ -404,6 +404,8 @@ export type BatchEvent =
   | { name: 'may-order-again'; who: string }
   /** Requests that were not ordered with this store, for people who were ordered with it. */
   | { name: 'second-orders'; found: readonly SecondOrder[] }
+  /** `count` requests that events name were not read, so that no row is compared with them. */
+  | { name: 'unread-requests'; count: number }
   /** A results file next to the file of people could not be read. */
   | { name: 'results-unread'; file: string; why: string }
   /** Rows of a results file that are about other people than the present rows of the file. */

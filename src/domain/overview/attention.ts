@@ -4,10 +4,12 @@ import { joinFirst, personName } from '../wording/text.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { Batch, Halt } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'
+import type { SecondOrder } from '../submission/unmatched.ts'
 
 /** Why an order needs a person, in order of precedence. */
 export const attentionKinds = [
   'unknown',
+  'second_order',
   'halted',
   'error',
   'cancelled',
@@ -138,6 +140,18 @@ export function noReportText(requests: readonly Pick<RequestResource, 'recipient
 /** Whether a row that was not ordered is new enough to be listed. */
 export const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs
 
+/** Returns an entry for an order whose person has a request that this store did not order. */
+export const secondOrderAttention = (
+  order: AttentionRow,
+  batch: AttentionBatch,
+  { requestId, createdAt }: SecondOrder,
+): Attention =>
+  createAttention('second_order', batch, {
+    since: Date.parse(createdAt),
+    reason: null,
+    row: { ...order, requestId },
+  })
+
 /** Returns an entry for a stopped batch with pending rows; undefined for any other batch. */
 export function batchAttention(batch: Batch): Attention | undefined {
   const { kind, counts, halt, holder, queuedAt, changedAt } = batch
@@ -175,6 +189,8 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: CommandSubject
   switch (kind) {
     case 'unknown':
       return `refcheck batch reconcile ${batchId ?? ''}`.trimEnd()
+    case 'second_order':
+      return 'refcheck batch reconcile'
     case 'held':
       return `refcheck batch release ${batchId ?? ''}`.trimEnd()
     case 'rejected':
@@ -207,7 +223,7 @@ export type AttentionGroup = ReturnType<typeof groupOf>
 export function groupAttention(attention: readonly Attention[]): AttentionGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const each of attention) {
-    const isAcrossBatches = each.kind === 'error' || each.kind === 'cancelled' || each.kind === 'waiting'
+    const isAcrossBatches = ['second_order', 'error', 'cancelled', 'waiting'].includes(each.kind)
     const key = `${attentionKinds.indexOf(each.kind)} ${isAcrossBatches ? '' : each.batch_id}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])

@@ -48,8 +48,17 @@ export interface SecondOrder {
   order: { requestId: string; batchId: string; row: number }
 }
 
+/** Warns about requests that events name and that were not read, so that no order can be compared with them. */
+export function unreadText(count: number): string {
+  const [requests, them] =
+    count === 1
+      ? ['1 request that webhook events name was', 'it']
+      : [`${count} requests that webhook events name were`, 'them']
+  return `${requests} not ordered with this store and not read yet, so that its person can be ordered a second time. Read ${them} (at most ${maxReads} in an hour) with: refcheck batch reconcile`
+}
+
 /** The maximum number of unmatched requests that are read within `readWindowMs`. */
-const maxReads = 10
+export const maxReads = 60
 export const readWindowMs = 60 * 60_000
 
 /**

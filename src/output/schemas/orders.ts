@@ -181,6 +181,7 @@ const reconciliation = z.strictObject({
   ),
   open: z.array(z.strictObject(position)),
   reads: count,
+  unread: count,
   second_orders: z.array(
     z.strictObject({
       request_id: z.string(),

@@ -17,6 +17,7 @@ export const maxNamed = 3
 /** The words for the reasons why a person or a batch needs the user's attention. */
 export const attentionWords: Readonly<Record<AttentionKind, string>> = {
   unknown: 'perhaps ordered',
+  second_order: 'perhaps ordered twice',
   halted: 'halted',
   error: 'could not be done',
   cancelled: 'cancelled',

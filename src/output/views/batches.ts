@@ -2,7 +2,7 @@ import { formatRow, type BatchCounts, unnamedFile } from '../../domain/batch/bat
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearMatchText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import type { SecondOrder } from '../../domain/submission/unmatched.ts'
+import { type SecondOrder, unreadText } from '../../domain/submission/unmatched.ts'
 import {
   type BatchStatus,
   type CountedBatch,
@@ -396,7 +396,15 @@ function droppedLines({ dropped = [] }: Reconciliation): string[] {
 
 /** Shows the findings of `batch reconcile`. */
 export function reconciledView(found: Reconciliation): View {
-  const { settled, ambiguous, open, readCount: reads, secondOrders = [], askedRowCount = 0 } = found
+  const {
+    settled,
+    ambiguous,
+    open,
+    readCount: reads,
+    secondOrders = [],
+    unreadCount = 0,
+    askedRowCount = 0,
+  } = found
   const position = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
     batch_id: batchId,
     row,
@@ -420,6 +428,8 @@ export function reconciledView(found: Reconciliation): View {
       })),
       open: open.map(position),
       reads,
+      /** The number of requests that events name and that could not be read yet. */
+      unread: unreadCount,
       second_orders: secondOrders.map(({ requestId, createdAt, order }) => ({
         request_id: requestId,
         created_at: createdAt,
@@ -434,7 +444,8 @@ export function reconciledView(found: Reconciliation): View {
             `${recipient === undefined ? `row ${row} of batch ${batchId}` : sanitize(personWithEmail(recipient))}: no request for this person was found (a missing event proves nothing)`,
         ),
         ...secondOrders.map(secondOrderText),
-        settled.length + ambiguous.length + open.length + secondOrders.length === 0
+        unreadCount === 0 ? '' : unreadText(unreadCount),
+        settled.length + ambiguous.length + open.length + secondOrders.length + unreadCount === 0
           ? askedRowCount > 0
             ? 'Nothing is left to settle.'
             : 'Nothing to settle.'
@@ -507,6 +518,8 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; isWarnin
       const them = formatCount(rows, 'row that is', 'rows that are')
       return note(`${file} leaves out ${them} hidden or struck through and not ordered.`)
     }
+    case 'unread-requests':
+      return warning(unreadText(batchEvent.count))
     case 'second-orders':
       return warning(batchEvent.found.map(secondOrderText).join('\n'))
     case 'may-order-again':

@@ -172,6 +172,7 @@ function attentionSection(page: PeoplePage): Piece {
 /** Explanations for readers of the page who do not know the program. */
 const attentionExplanations: Readonly<Record<AttentionKind, string>> = {
   unknown: 'Sent without an answer: it may or may not have been ordered. It is never sent again by itself.',
+  second_order: 'Another program ordered the same check for this person: ask the provider.',
   halted: 'The rest was not sent.',
   error: 'The request could not be processed. No checks were made.',
   cancelled: 'The request was cancelled. Its checks were not finished.',

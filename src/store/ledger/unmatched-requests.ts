@@ -64,7 +64,8 @@ JOIN batches b ON b.id = s.batch_id
 WHERE u.service = :service AND u.acknowledged_at IS NULL
 ORDER BY u.read_at, u.request_id, b.added_at, b.{added}, s.row_number`
 
-const countReads = 'SELECT count(*) AS count FROM unmatched_requests WHERE read_at > :since'
+const countReads =
+  'SELECT count(*) AS count FROM unmatched_requests WHERE read_at > :since AND read_at < :until'
 
 const acknowledge = `
 UPDATE unmatched_requests AS u SET acknowledged_at = :at, acknowledged_by = :by
@@ -116,14 +117,24 @@ function hasServiceUrl(baseUrls: string | undefined, service: string): boolean {
 
 /** Requests that events name and that no row of the store ordered. New orders are compared with them (matching.ts). */
 export class UnmatchedRequests extends StorePart {
+  /** Returns the number of ids whose requests were not read, except those that the user cannot read. */
+  async countUnread(ids: readonly string[], { service, reader }: RequestReading): Promise<number> {
+    const distinctIds = [...new Set(ids.map((id) => id.toLowerCase()))]
+    const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
+    return distinctIds.length - (await this.engine.run(all(selectKnown, values))).length
+  }
+
   /** Returns those of the ids that the user may read now, in lower case. */
   selectIdsToRead(ids: Iterable<string>, { service, reader, now }: RequestReading): Promise<string[]> {
     const distinctIds = [...new Set([...ids].map((id) => id.toLowerCase()))]
     return this.engine.snapshot(function* () {
       const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
       const knownRows = yield* all<{ requestId: string }>(selectKnown, values)
-      // Also counts reads of a machine whose clock is ahead, which lie in the future.
-      const recentReads = yield* get<{ count: number }>(countReads, { since: now - readWindowMs })
+      // Also counts reads of a machine whose clock is up to an hour ahead. A wrong clock must not prevent reads for longer.
+      const recentReads = yield* get<{ count: number }>(countReads, {
+        since: now - readWindowMs,
+        until: now + readWindowMs,
+      })
       return idsToRead(distinctIds, {
         known: new Set(knownRows.map(({ requestId }) => requestId)),
         reads: recentReads?.count ?? 0,

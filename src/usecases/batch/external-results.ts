@@ -14,7 +14,7 @@ import {
   type ExternalResult,
 } from '../../domain/submission/external-results.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
-import { RefcheckError } from '../../errors/kinds.ts'
+import { InvalidInputError, RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
@@ -43,7 +43,8 @@ interface ResultsFile {
 /**
  * Opens the sources of external results about the rows of a file (src/docs/ordering.md, section 4): the
  * columns of the file itself if it is a results file, and results files next to it that another store wrote.
- * Returns undefined if there are no such sources.
+ * Returns undefined if there are no such sources. Throws InvalidInputError if one of them cannot be read, because orders
+ * of the people of this file may be in it.
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
@@ -54,7 +55,14 @@ export async function openExternalResults(
   const neighbourFiles =
     path === undefined
       ? []
-      : await readNeighbours(ports, files, await findForeignResults(ports.batches, path))
+      : await readNeighbours(files, await findForeignResults(ports.batches, path), (fileName, why) => {
+          throw new InvalidInputError(
+            `${fileName} could not be read, so orders that it may name cannot be compared: ${why}`,
+            {
+              hint: `Nothing was sent. Repair ${fileName}, or move it away if it has nothing to do with ${name}. To order without it, add: --ignore-results`,
+            },
+          )
+        })
   if (ownReader === undefined && neighbourFiles.length === 0) return undefined
   return new ExternalResults(
     ports,
@@ -84,7 +92,9 @@ export async function updateExternalResults(
     for (const resultsPath of await findForeignResults(ports.batches, filePath, resultsFile))
       paths.add(resultsPath)
   }
-  const resultsFiles = await readNeighbours(ports, files, paths)
+  const resultsFiles = await readNeighbours(files, paths, (fileName, why) =>
+    ports.onBatchEvent({ name: 'results-unread', file: fileName, why }),
+  )
   const file = openedFile ?? (await openFileOfBatch(files, batch))
   const ownResults = file && (await readSheetResults(file.sheet, file.name))
   if (ownResults !== undefined) resultsFiles.push(ownResults)
@@ -100,11 +110,11 @@ export async function updateExternalResults(
   )
 }
 
-/** Reads the results files at these paths. A file that cannot be read is reported and left out. */
+/** Reads the results files at these paths. `onUnreadable` is called for a file that cannot be read. */
 async function readNeighbours(
-  { onBatchEvent }: BatchEventListener,
   files: FileSource,
   paths: Iterable<string>,
+  onUnreadable: (name: string, why: string) => void,
 ): Promise<ResultsFile[]> {
   const resultsFiles: ResultsFile[] = []
   for (const path of paths) {
@@ -115,7 +125,7 @@ async function readNeighbours(
       if (found !== undefined) resultsFiles.push(found)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
-      onBatchEvent({ name: 'results-unread', file: basename(path), why: error.message })
+      onUnreadable(basename(path), error.message)
     }
   }
   return resultsFiles

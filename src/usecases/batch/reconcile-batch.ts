@@ -57,7 +57,7 @@ export async function reconcileByEvidence(
     const reconciled = await batches.find(reconciledBatchId)
     if (reconciled !== undefined) await rewriteResults(ports, reconciled)
   }
-  return { ...found, secondOrders: await findSecondOrders(ports, requestIds) }
+  return { ...found, ...(await findSecondOrders(ports, requestIds)) }
 }
 
 interface Decision {

@@ -163,32 +163,47 @@ function recordAccepted(
   return ledger.move(submission, acceptedByEvidence(request, clock.now(), { by: 'refcheck', why }))
 }
 
-interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatched'> {}
+export interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatched'> {}
 
 /**
- * Reads those requests that no row ordered, at most ten an hour, and stores them for conflict detection. `ids` are the
- * request ids of received events. Returns the requests whose person and package this store has ordered as well: a
- * proxy may have repeated an order, or a colleague made it. They are returned until a user acknowledges them.
+ * Reads those requests that no row ordered, at most `maxReads` an hour, and stores them for conflict detection. `ids` are
+ * the request ids of received events. Returns the number of requests that are not read yet, so that no row can be
+ * compared with them.
+ */
+export async function readUnmatchedRequests(
+  ports: SecondOrderServices,
+  ids: Iterable<string>,
+): Promise<number> {
+  const { api, clock, governor, signal, unmatched } = ports
+  const unmatchedIds: string[] = []
+  for (const id of ids) if ((await findRowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
+  if (unmatchedIds.length === 0) return 0
+  const createReadContext = () => ({
+    service: serviceOf(api.baseUrl),
+    reader: api.userEmail,
+    now: clock.now(),
+  })
+  for (const id of await unmatched.selectIdsToRead(unmatchedIds, createReadContext())) {
+    await governor.claim('create', { signal })
+    const request = await readUnmatched(ports, id)
+    // The service is unreachable: the other requests are read later.
+    if (request === 'failed') break
+    await unmatched.record(id, createReadContext(), request)
+  }
+  return unmatched.countUnread(unmatchedIds, createReadContext())
+}
+
+/**
+ * Reads the requests that no row ordered, as `readUnmatchedRequests` does. `secondOrders`: those whose person and package this
+ * store has ordered as well: a proxy may have repeated an order, or a colleague made it. They are returned until a user
+ * acknowledges them.
  */
 export async function findSecondOrders(
   ports: SecondOrderServices,
   ids: Iterable<string>,
-): Promise<SecondOrder[]> {
-  const { api, clock, governor, signal, unmatched } = ports
-  const service = serviceOf(api.baseUrl)
-  const unmatchedIds: string[] = []
-  for (const id of ids) if ((await findRowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
-  const createReadContext = () => ({ service, reader: api.userEmail, now: clock.now() })
-  for (const id of unmatchedIds.length === 0
-    ? []
-    : await unmatched.selectIdsToRead(unmatchedIds, createReadContext())) {
-    await governor.claim('create', { signal })
-    const request = await readUnmatched(ports, id)
-    // The service is unreachable: the stored second orders are returned, and the other requests are read later.
-    if (request === 'failed') break
-    await unmatched.record(id, createReadContext(), request)
-  }
-  return unmatched.listSecondOrders(service)
+): Promise<{ secondOrders: SecondOrder[]; unreadCount: number }> {
+  const unreadCount = await readUnmatchedRequests(ports, ids)
+  return { secondOrders: await ports.unmatched.listSecondOrders(serviceOf(ports.api.baseUrl)), unreadCount }
 }
 
 async function readUnmatched(

@@ -106,7 +106,7 @@ export async function startBatch(
       progress.onStart(batch)
     },
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
-    beforeFirstRow: () => reportSecondOrders(ports, reportedIds),
+    beforeFirstRow: () => reportSecondOrders(ports, reportedIds, true),
     async writeResults(batch) {
       const isUnchanged = countsBefore.pending === 0 && batch.counts.accepted === countsBefore.accepted
       if (isUnchanged && (await isDeletedWithPerson(run.batches, batch))) return false
@@ -122,7 +122,7 @@ export async function startBatch(
     onResultsWriteError: ({ message }, { id }) =>
       onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
-  await reportSecondOrders(ports, reportedIds)
+  await reportSecondOrders(ports, reportedIds, false)
   return {
     ...outcome,
     result: {
@@ -157,18 +157,21 @@ async function readBatchResult(
 
 /**
  * Reports second orders: requests that webhook events named, for people that this store has ordered too. It
- * is called before the first row is sent and after the run. An error does not fail the run, because no row
- * depends on these requests, unless it is an I/O error. `reportedIds`: the ids of the requests that this run
- * has already reported.
+ * is called before the first row is sent and after the run. An error does not fail the run, unless it is an I/O error,
+ * because a request that can never be read would stop every run; the number of requests that were not read is reported
+ * before the first row. `reportedIds`: the ids of the requests that this run has already reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,
   reportedIds: Set<string>,
+  isBeforeFirstRow: boolean,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
   const ids = await inbox.listUnmatchedIds(ports.api.baseUrl)
   try {
-    const found = (await findSecondOrders(ports, ids)).filter(({ requestId }) => !reportedIds.has(requestId))
+    const { secondOrders, unreadCount } = await findSecondOrders(ports, ids)
+    if (isBeforeFirstRow && unreadCount > 0) onBatchEvent({ name: 'unread-requests', count: unreadCount })
+    const found = secondOrders.filter(({ requestId }) => !reportedIds.has(requestId))
     for (const { requestId } of found) reportedIds.add(requestId)
     if (found.length > 0) onBatchEvent({ name: 'second-orders', found })
   } catch (error) {

@@ -7,6 +7,7 @@ import {
   findAttention,
   batchAttention,
   isRecent,
+  secondOrderAttention,
 } from '../../domain/overview/attention.ts'
 import {
   type BatchOverview,
@@ -62,7 +63,7 @@ export const isInScope =
  * reports.
  */
 export async function readOverview(
-  services: OverviewServices,
+  services: OverviewServices & Pick<Services, 'unmatched'>,
   scope: OverviewScope,
   readReportCounts: () => Promise<ReadonlyMap<string, number> | undefined>,
 ): Promise<Overview> {
@@ -71,18 +72,36 @@ export async function readOverview(
   await ledger.recover(now)
   const allBatches = await services.batches.list({ includesSingleOrders: true })
   const batches = allBatches.filter(isInScope(scope))
+  const { organisation } = scope
   const ids = new Set(batches.map(({ id }) => id))
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
   const attention = [
     ...(await readAttention(services, batches, accepted, now)),
     ...(await readInvalidPeople(services, batches, now)),
+    ...(await readSecondOrders(services, organisation, batches, accepted)),
   ]
-  const { organisation } = scope
   const otherBatches = allBatches.filter(({ id }) => !ids.has(id))
   return createOverview(
     { organisation, accepted, batches, attention, files: await readReportCounts(), otherBatches },
     now,
   )
+}
+
+/** Returns the orders of people who also have a request that this store did not order, until a user acknowledges it. */
+async function readSecondOrders(
+  { unmatched }: Pick<Services, 'unmatched'>,
+  organisation: Organisation | undefined,
+  batches: readonly Batch[],
+  accepted: readonly Submission[],
+): Promise<Attention[]> {
+  if (organisation === undefined) return []
+  const secondOrders = await unmatched.listSecondOrders(serviceOf(organisation.base_url))
+  return secondOrders.flatMap((second) => {
+    const { batchId, row } = second.order
+    const order = accepted.find((each) => each.batchId === batchId && each.row === row)
+    const batch = batches.find(({ id }) => id === batchId)
+    return order === undefined || batch === undefined ? [] : [secondOrderAttention(order, batch, second)]
+  })
 }
 
 /**

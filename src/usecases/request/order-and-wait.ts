@@ -21,6 +21,8 @@ export interface OrderAndWaitOptions
    * events is read less often.
    */
   inbox?: WaitOptions['inbox']
+  /** Reads requests that events name and that this store did not order, so that the order is compared with them. */
+  readUnmatched?: (() => Promise<void>) | undefined
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called once the order was accepted, before any wait. */
   onAccepted?: (() => Promise<void>) | undefined
@@ -34,6 +36,7 @@ export interface FollowedOrder {
 
 /** Orders at most once, and waits for the request if `shouldWait` is set. */
 export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
+  await options.readUnmatched?.()
   const created = await createOrExplain(order, options)
   const result = { request_id: created.requestId, status: created.status }
   await options.onAccepted?.()

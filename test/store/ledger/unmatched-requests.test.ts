@@ -53,16 +53,18 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     ).toEqual(ids.map((id) => id.toLowerCase()))
   })
 
-  test('counts as one of ten reads per hour, also if the clock is set back', async () => {
-    for (let number = 10; number < 20; number += 1)
+  test('counts as one of 60 reads per hour, also if the clock is set back by less than an hour', async () => {
+    for (let number = 100; number < 160; number += 1)
       await store.unmatched.record(createId(number), createReading(), requestFor(1))
     expect(
-      await store.unmatched.selectIdsToRead([createId(20)], createReading({ now: someTime + hour - 1 })),
+      await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime + hour - 1 })),
     ).toEqual([])
     expect(
-      await store.unmatched.selectIdsToRead([createId(20)], createReading({ now: someTime + hour })),
-    ).toEqual([createId(20)])
-    expect(await store.unmatched.selectIdsToRead([createId(20)], createReading({ now: 0 }))).toEqual([])
+      await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime + hour })),
+    ).toEqual([createId(160)])
+    expect(await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime - hour + 1 }))).toEqual(
+      [],
+    )
   })
 
   test('holds a new order of its person, also in a store without orders', async () => {

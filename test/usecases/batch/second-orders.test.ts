@@ -14,7 +14,10 @@ import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { acknowledgeSecondOrder, findSecondOrders } from '../../../src/usecases/batch/reconcile.ts'
+import { acknowledgeSecondOrder, findSecondOrders as findUnmatched } from '../../../src/usecases/batch/reconcile.ts'
+
+const findSecondOrders = async (...given: Parameters<typeof findUnmatched>) =>
+  (await findUnmatched(...given)).secondOrders
 
 let store: Store
 
@@ -146,19 +149,19 @@ test('Ctrl-C and unexpected errors are thrown', async () => {
   await expect(findSecondOrders(failingRunner.ports, [createId(9)])).rejects.toBe(surprise)
 })
 
-test('at most ten calls an hour, each within the quota', async () => {
+test('at most 60 calls an hour, each within the quota', async () => {
   await addAcceptedOrder()
   const all = Object.fromEntries(
-    Array.from({ length: 12 }, (_, at) => [
-      createId(20 + at),
-      requestFor(2, { request_id: createId(20 + at) }),
+    Array.from({ length: 62 }, (_, at) => [
+      createId(200 + at),
+      requestFor(2, { request_id: createId(200 + at) }),
     ]),
   )
   const { ports, api } = createRunner(store, { reads: all })
   await findSecondOrders(ports, Object.keys(all))
-  expect(api.readIds).toHaveLength(10)
+  expect(api.readIds).toHaveLength(60)
   const { windows } = await ports.governor.status()
-  expect(windows[0]).toMatchObject({ used: 10 })
+  expect(windows[0]).toMatchObject({ used: 60 })
   const next = createRunner(store, { reads: all, clock: clockAfterMinutes(61) })
   await findSecondOrders(next.ports, Object.keys(all))
   expect(next.api.readIds).toHaveLength(2)

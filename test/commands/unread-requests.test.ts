@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { storeEvent } from '../harness/change-store.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const person = (row: number): string =>
+  `--first-name Ana --last-name Row${row} --email a${row}@example.com --phone +6140000000${row}`
+
+/** Orders for people of `rows` with another program, and stores the event about each request. */
+async function orderElsewhere(here: Session, rows: readonly number[]): Promise<void> {
+  for (const row of rows) {
+    const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
+    expect((await here.type(`request create --package 102 ${person(row)} --yes`, otherStore)).code).toBe(0)
+    await storeEvent(here, here.sandbox.requests().at(-1)?.request_id ?? '')
+  }
+}
+
+/** Only batch runs read the requests that events name, so that a single order was made a second time. */
+test('request create refuses a person whose order by another program a stored event names', async () => {
+  const here = await session()
+  await here.type('store check')
+  await orderElsewhere(here, [1])
+  expect(await here.type(`request create --package 102 ${person(1)} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes
+    2> Error: request REQUEST_1, which was not ordered with this store, is for this person: package 102, on 2026-11-20 12:00 +00:00
+    2> Nothing was sent. See who ordered it: refcheck request get REQUEST_1
+    2> To order it all the same, add --allow-duplicate.
+    exit 2
+  `)
+  expect(here.listOrderedEmails()).toHaveLength(1)
+})
+
+test('a run warns about requests of other programs that it could not read, and status lists the second orders', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  await here.type('store check')
+  await orderElsewhere(here, [1, 2])
+  here.intercept((request, ask) =>
+    request.method === 'GET' && request.url.includes('/v1/requests/')
+      ? Promise.resolve(new Response('{}', { status: 500 }))
+      : ask(request),
+  )
+  const run = await here.type('batch run people.csv --package 102 --yes')
+  expect(run.stderr).toContain('2 requests that webhook events name')
+  here.intercept((request, ask) => ask(request))
+  expect(await here.all(['batch reconcile', 'status'])).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile
+    possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
+    possible second order: request REQUEST_2, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_4 (row 2 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_2
+    exit 0
+
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    2 orders   read again: refcheck request list --refresh
+    Needs you
+      Ana Row1 and 1 more  perhaps ordered twice  refcheck batch reconcile
+    exit 0
+  `)
+})
+
+test('a results file next to the input that cannot be read stops a new file before anything is sent', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  await here.type('batch run people.csv --package 102 --yes')
+  here.write('people.results.csv', here.read('people.results.csv').slice(0, -40))
+  const exported = { REFCHECK_STORE: 'other.sqlite' }
+  expect(await here.type('batch run people.csv --package 102 --yes', { exported })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> Error: people.results.csv could not be read, so orders that it may name cannot be compared: HOME/people.results.csv: line 3 has 16 cells, and the header has 17
+    2> Nothing was sent. Repair people.results.csv, or move it away if it has nothing to do with people.csv. To order without it, add: --ignore-results
+    exit 2
+  `)
+  expect(here.listOrderedEmails()).toHaveLength(2)
+  const run = await here.type('batch run people.csv --package 102 --yes --ignore-results', { exported })
+  expect(run.code).toBe(0)
+})
