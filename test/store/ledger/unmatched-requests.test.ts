@@ -62,9 +62,9 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     expect(
       await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime + hour })),
     ).toEqual([createId(160)])
-    expect(await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime - hour + 1 }))).toEqual(
-      [],
-    )
+    expect(
+      await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime - hour + 1 })),
+    ).toEqual([])
   })
 
   test('holds a new order of its person, also in a store without orders', async () => {

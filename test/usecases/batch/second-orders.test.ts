@@ -14,7 +14,10 @@ import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { acknowledgeSecondOrder, findSecondOrders as findUnmatched } from '../../../src/usecases/batch/reconcile.ts'
+import {
+  acknowledgeSecondOrder,
+  findSecondOrders as findUnmatched,
+} from '../../../src/usecases/batch/reconcile.ts'
 
 const findSecondOrders = async (...given: Parameters<typeof findUnmatched>) =>
   (await findUnmatched(...given)).secondOrders
