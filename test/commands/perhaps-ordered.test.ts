@@ -338,3 +338,51 @@ test('another store holds a person whose cancelled row may have been ordered oth
   const run = await type('batch run l.csv --package 102 --yes --json', { exported })
   expect(run.json()).toMatchObject({ counts: { accepted: 0, held: 1, duplicate: 1 } })
 })
+
+test('release --all before a drop does not allow the row that is similar to the dropped one', async () => {
+  const here = await session()
+  here.write(
+    'people.csv',
+    `${header}\nAna,Row1,a1+cut-after@example.com,+61400000001\nAna,Row1,a1@example.com,+61400000001\n`,
+  )
+  const id = batchIdOf(await here.type('batch run people.csv --package 102 --yes --json'))
+  expect(await here.all([`batch release ${id} --all`, `batch reconcile ${id} --row 1 --drop`]))
+    .toMatchInlineSnapshot(`
+      $ refcheck batch release BATCH_1 --all
+      batch  BATCH_1
+      people.csv, 102 Identity check only
+
+      1  unknown
+      1  held
+      2  rows
+
+      results  HOME/people.results.csv
+      2> Error: 1 row stays held, because its person may have been ordered (an order of a similar person has an unknown outcome): Ana Row1 (line 3)
+      2> Settle the order with an unknown outcome first: refcheck batch reconcile BATCH_1
+      exit 10
+
+      $ refcheck batch reconcile BATCH_1 --row 1 --drop
+      Ana Row1 (line 2) will not be sent again.
+
+      batch  BATCH_1
+      people.csv, 102 Identity check only
+
+      1  dropped
+      1  held
+      2  rows
+
+      results  HOME/people.results.csv
+      exit 0
+    `)
+  expect((await here.type(`batch resume ${id} --yes`)).code).toBe(10)
+  expect(await here.type(`batch rows ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_1
+    ROW  LINE  STATE    EMAIL                     OUTCOME
+    1    2     dropped  a1+cut-after@example.com  dropped by a person’s decision
+    2    3     held     a1@example.com            held: has the same phone and name as Ana Row1 (a1+cut-after@example.com), line 2, dropped
+    2> Ana Row1 (line 3) is another person: refcheck batch release BATCH_1 --row 2
+    2> Ana Row1 (line 3) is the same person: refcheck batch cancel BATCH_1 --row 2
+    exit 0
+  `)
+  expect(here.listOrderedEmails()).toHaveLength(1)
+})

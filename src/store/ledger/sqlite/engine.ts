@@ -20,7 +20,7 @@ const reasons: Readonly<Record<number, readonly [string, string]>> = {
   5: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
   6: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
   8: ['it is not writable', 'Check who owns the file and its folder, or choose another store.'],
-  10: ['the disk reported an error', 'Check the disk before you run it again.'],
+  10: ['the disk reported an error', 'Check that the disk works and has free space, then run it again.'],
   11: ['it is damaged', 'Keep the damaged file, since it may still hold orders, and restore a backup.'],
   13: ['no space is left on the disk', 'Free some space, then run it again.'],
   14: ['it cannot be opened', 'Check the path, and who owns the file and its folder.'],
