@@ -68,6 +68,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 
+  test('has its person again once the request that the provider has is recorded', async () => {
+    const { here, id } = await createRowWithoutPerson()
+    const elsewhere = { env: { REFCHECK_STORE: ':memory:' } }
+    const { request_id: requestId } = (await here.type(`${order} --json`, elsewhere)).json() as {
+      request_id: string
+    }
+    await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId}`, {
+      answers: [{ ask: /differs|Record/, confirm: true }],
+    })
+    expect((await here.type('request list --json')).stdout).toContain('a2@example.com')
+  })
+
   test('can be closed but not ordered, as the message without a terminal states', async () => {
     const { here, id } = await createRowWithoutPerson()
     expect(await here.all([`batch reconcile ${id} --row 2`, `batch reconcile ${id}`])).toMatchInlineSnapshot(`

@@ -1,3 +1,6 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
@@ -74,4 +77,35 @@ test('a results file next to the input that cannot be read stops a new file befo
   expect(here.listOrderedEmails()).toHaveLength(2)
   const run = await here.type('batch run people.csv --package 102 --yes --ignore-results', { exported })
   expect(run.code).toBe(0)
+})
+
+/** The results file is written at the end of a run, so that a colleague ordered everybody at the same time. */
+test('an empty results file, and one with a higher number or another format, count before a new file is sent', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  await here.type('batch run people.csv --package 102 --yes')
+  const results = here.read('people.results.csv')
+  const exported = { REFCHECK_STORE: 'other.sqlite' }
+  const run = 'batch run people.csv --package 102 --yes'
+  here.write('people.results.csv', '')
+  expect(await here.type(run, { exported })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> Error: people.results.csv could not be read, so orders that it may name cannot be compared: it is empty, as long as another store orders the people of this file
+    2> Nothing was sent. Repair people.results.csv, or move it away if it has nothing to do with people.csv. To order without it, add: --ignore-results
+    exit 2
+  `)
+  rmSync(join(here.folder, 'people.results.csv'))
+  here.write('people.results-2.csv', results)
+  expect((await here.type(`${run} --dry-run`, { exported })).stdout).toContain(
+    '2 people in people.csv are ordered',
+  )
+  rmSync(join(here.folder, 'people.results-2.csv'))
+  const [{ batch_id: id } = { batch_id: '' }] = (await here.type('batch list --json')).json() as {
+    batch_id: string
+  }[]
+  await here.type(`batch export ${id} --output people.results.xlsx`)
+  expect((await here.type(`${run} --dry-run`, { exported })).stdout).toContain(
+    '2 people in people.csv are ordered',
+  )
+  expect(here.listOrderedEmails()).toHaveLength(2)
 })

@@ -102,10 +102,14 @@ const updateAcknowledged = `
 UPDATE submissions SET acknowledged_at = coalesce(acknowledged_at, CAST(:at AS bigint))
 WHERE request_id = :requestId AND ${isTerminal} AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')}`
 
-/** Changes the state of a row. The row of a single order keeps its runner, and any runner may claim the row of a file. */
+/**
+ * Changes the state of a row. The row of a single order keeps its runner, and any runner may claim the row of a file. A
+ * row that was recovered without its person keeps its reason, by which it differs from an erased row (`addLostPerson`).
+ */
 const updateState = `
 UPDATE submissions
-SET state = :state, changed_at = coalesce({clock}, :at), reason = :reason, field = :field,
+SET state = :state, changed_at = coalesce({clock}, :at), field = :field,
+  reason = coalesce(CAST(:reason AS text), CASE WHEN email IS NULL THEN reason END),
   request_id = :requestId, request_status = :requestStatus, request_status_at = :requestStatusAt, checks = NULL,
   acknowledged_at = NULL,
   offered_id = coalesce(:offeredId, offered_id)

@@ -92,7 +92,10 @@ export async function updateExternalResults(
     for (const resultsPath of await findForeignResults(ports.batches, filePath, resultsFile))
       paths.add(resultsPath)
   }
-  const resultsFiles = await readNeighbours(files, paths, (fileName, why) =>
+  // The results file of this batch is empty while its first rows are sent.
+  const writtenPaths: string[] = []
+  for (const each of paths) if (each !== resultsFile || (await stat(each)).size > 0) writtenPaths.push(each)
+  const resultsFiles = await readNeighbours(files, writtenPaths, (fileName, why) =>
     ports.onBatchEvent({ name: 'results-unread', file: fileName, why }),
   )
   const file = openedFile ?? (await openFileOfBatch(files, batch))
@@ -110,7 +113,10 @@ export async function updateExternalResults(
   )
 }
 
-/** Reads the results files at these paths. `onUnreadable` is called for a file that cannot be read. */
+/**
+ * Reads the results files at these paths. `onUnreadable` is called for a file that cannot be read, or is empty: its store
+ * writes it at the end of its run.
+ */
 async function readNeighbours(
   files: FileSource,
   paths: Iterable<string>,
@@ -118,22 +124,24 @@ async function readNeighbours(
 ): Promise<ResultsFile[]> {
   const resultsFiles: ResultsFile[] = []
   for (const path of paths) {
-    try {
-      // Another store has reserved the path and has not written the results yet.
-      if ((await stat(path)).size === 0) continue
-      const found = await readResults(files, path)
-      if (found !== undefined) resultsFiles.push(found)
-    } catch (error) {
-      if (!(error instanceof RefcheckError)) throw error
-      onUnreadable(basename(path), error.message)
-    }
+    const found = await readResults(files, path)
+    if (typeof found === 'string') onUnreadable(basename(path), found)
+    else if (found !== undefined) resultsFiles.push(found)
   }
   return resultsFiles
 }
 
-async function readResults(files: FileSource, path: string): Promise<ResultsFile | undefined> {
-  const { sheet } = await openBatchFile(files, path)
-  return readSheetResults(sheet, basename(path))
+/** Returns the results in a file, or why it cannot be read; undefined for a file that has no results. */
+async function readResults(files: FileSource, path: string): Promise<ResultsFile | string | undefined> {
+  try {
+    if ((await stat(path)).size === 0)
+      return 'it is empty, as long as another store orders the people of this file'
+    const { sheet } = await openBatchFile(files, path)
+    return await readSheetResults(sheet, basename(path))
+  } catch (error) {
+    if (error instanceof RefcheckError) return error.message
+    throw error
+  }
 }
 
 async function readSheetResults(sheet: Sheet, name: string): Promise<ResultsFile | undefined> {

@@ -194,6 +194,7 @@ async function recordRequest(
       why: decision.why,
     })
   } else await applyChange(ports, row, acceptedByEvidence(request, clock.now(), decision))
+  await ledger.addLostPerson(row.baseUrl, request.request_id, request.recipient)
 }
 
 /** Returns why a text is not the id of a request; undefined if it is one. */

@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
 import { createHash } from 'node:crypto'
-import { access, constants, lstat, unlink } from 'node:fs/promises'
+import { access, constants, lstat, readdir, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile, BatchEventListener } from './read-file.ts'
@@ -104,7 +104,8 @@ async function createEmptyFile(path: string): Promise<boolean> {
 }
 
 /**
- * Finds the results files next to a file that no batch of this store wrote: those of other users, or of a lost store.
+ * Finds the results files next to a file that no batch of this store wrote: those of other users, or of a lost store. A
+ * file with a lower number, or in the format of the input, may be missing, because users move and convert such files.
  * `includedPath`: a path that is included although a batch of this store writes it.
  */
 export async function findForeignResults(
@@ -113,12 +114,16 @@ export async function findForeignResults(
   includedPath?: string,
 ): Promise<string[]> {
   const ownPaths = await listOwnResultsPaths(batches)
-  const foreignPaths: string[] = []
-  for (let number = 1; ; number += 1) {
-    const candidate = numberedResultsPath(path, number)
-    if (!(await pathExists(candidate))) return foreignPaths
-    if (!ownPaths.has(candidate) || candidate === includedPath) foreignPaths.push(candidate)
-  }
+  const folder = dirname(path)
+  const start = `${basename(path, extname(path))}.results`
+  const names = (await readdir(folder)).filter((name) => name.startsWith(start))
+  return names
+    .filter((name) =>
+      /^(?:-\d+)?\.(?:csv|json|jsonl|ndjson|ods|tsv|txt|xlsx)$/i.test(name.slice(start.length)),
+    )
+    .sort((one, other) => one.length - other.length || (one < other ? -1 : 1))
+    .map((name) => join(folder, name))
+    .filter((candidate) => !ownPaths.has(candidate) || candidate === includedPath)
 }
 
 /** Returns the paths of the results files of all batches of this store. */
