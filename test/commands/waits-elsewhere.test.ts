@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { writePeopleFile } from '../harness/batch-file.ts'
-import { session } from '../harness/session.ts'
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
 
 test('a corrected copy of a file that was not sent to its end names the batch in which the other people wait as well as the held row', async () => {
   const here = await session()
@@ -44,7 +44,9 @@ test('a corrected copy of a file that was not sent to its end names the batch in
     2> Error: 2 of 4 rows are ordered (1 held, 1 duplicate)
     2> See why it is held: refcheck batch rows BATCH_2 --state held
     2> Ana Rowe4 (line 5) is another person: refcheck batch release BATCH_2 --row 4
-    2> Ana Rowe4 (line 5) is the same person: refcheck batch cancel BATCH_2 --row 4
+    2> The same person, and the row that waits is right: refcheck batch cancel BATCH_2 --row 4
+    2> The same person, and this row is right: refcheck batch cancel BATCH_1 --row 4
+    2> Then order this row: refcheck batch resume BATCH_2
     2> Resume the batch in which 1 duplicate waits: refcheck batch resume BATCH_1
     exit 10
   `)
@@ -172,4 +174,100 @@ test('a held person who is ordered by another file is not listed by status, and 
   expect(stderr).toMatch(
     /^1 row is not held any more: the same order exists\. See it with: refcheck batch rows /m,
   )
+})
+
+const corrected = 'batch run people.csv --package 102'
+const samePersonQuestion = 'Is this one person?'
+const sendInstead = 'The same person: send this one instead'
+
+/** Runs the first 2 of 4 people, and corrects the e-mail of the last one in the file. Returns the id of the batch. */
+async function correctStoppedFile(here: Session): Promise<string> {
+  const { type, write, read, folder } = here
+  writePeopleFile(folder, [...createEmails(3), 'a4@exmaple.com'])
+  const stopped = await type(`${corrected} --yes --max 2 --json`)
+  write('people.csv', read('people.csv').replace('a4@exmaple', 'a4@example'))
+  return (stopped.json() as { batch_id: string }).batch_id
+}
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a corrected row is sent instead of the row that waits in the batch of the stopped file (%s)',
+  async (store) => {
+    const here = await session({ store })
+    const { type, listOrderedEmails } = here
+    const oldId = await correctStoppedFile(here)
+    const answers = [
+      {
+        ask: samePersonQuestion,
+        choose: sendInstead,
+        offered: [
+          'Decide later',
+          'Two people: order Ana Row4 (a4@example.com)',
+          sendInstead,
+          'The same person: leave out, and send the row that waits',
+        ],
+      },
+    ]
+    const run = await type(`${corrected} --yes`, { answers })
+    expect(run.stderr).toMatch(
+      /^Ana Row4 \(a4@exmaple\.com\) is cancelled in people\.csv \(batch [0-9a-f]{8}\)$/m,
+    )
+    expect(run.stderr).toMatch(/^Resume the batch in which 1 duplicate waits: refcheck batch resume /m)
+    expect(listOrderedEmails()).toEqual([...createEmails(2), 'a4@example.com'])
+    const resumed = await type(`batch resume ${oldId} --yes`)
+    expect([resumed.code, resumed.stdout]).toMatchObject([
+      0,
+      expect.stringMatching(
+        /^✔ All 4 people in people\.csv are ordered; left out as the same person: Ana Row4$/m,
+      ),
+    ])
+    expect(listOrderedEmails()).toEqual([...createEmails(2), 'a4@example.com', 'a3@example.com'])
+    expect((await type('status --json')).json()).toMatchObject({ attention: [] })
+    const rows = await type(`batch rows ${oldId} --state cancelled`)
+    expect(rows.stdout).toMatch(/ a4@exmaple\.com  not ordered again: is the same order as request /)
+  },
+)
+
+test('a row that waits no more at the answer to send another one instead is compared again, and nothing is ordered twice', async () => {
+  const here = await session()
+  const { type, listOrderedEmails } = here
+  const oldId = await correctStoppedFile(here)
+  const answers = [
+    {
+      ask: samePersonQuestion,
+      choose: sendInstead,
+      meanwhile: async () => void (await type(`batch resume ${oldId} --yes`)),
+    },
+    { ask: samePersonQuestion, choose: 'The same person: leave out' },
+  ]
+  const { stderr } = await type(`${corrected} --yes`, { answers })
+  expect(stderr).toMatch(/^Ana Row4 does not wait any more in people\.csv; nothing was changed there$/m)
+  expect(stderr).toMatch(/^ {2}ordered {2}Ana Row4 {2}a4@exmaple\.com, /m)
+  expect(listOrderedEmails()).toEqual([...createEmails(3), 'a4@exmaple.com'])
+})
+
+test('the hints about a corrected row of a stopped file order that row, and name a person who waits and is not in the file any more', async () => {
+  const { type, write, read, folder, listOrderedEmails } = await session()
+  writePeopleFile(folder, [...createEmails(3), 'a4@exmaple.com', 'a5@example.com'])
+  await type(`${corrected} --yes --max 2`)
+  const copy = read('people.csv').replace('a4@exmaple', 'a4@example')
+  write('people.csv', copy.replace(/^.*a3@.*\n/m, ''))
+  const run = await type(`${corrected} --yes`)
+  expect(run.text.slice(run.text.indexOf('2> See why'))).toMatchInlineSnapshot(`
+    "2> See why it is held: refcheck batch rows BATCH_2 --state held
+    2> Ana Row4 (line 4) is another person: refcheck batch release BATCH_2 --row 3
+    2> The same person, and the row that waits is right: refcheck batch cancel BATCH_2 --row 3
+    2> The same person, and this row is right: refcheck batch cancel BATCH_1 --row 4
+    2> Then order this row: refcheck batch resume BATCH_2
+    2> Resume the batch in which 1 duplicate waits: refcheck batch resume BATCH_1
+    2> That batch also orders Ana Row3, not in this file. To leave this person out: refcheck batch cancel BATCH_1 --row 3
+    exit 10"
+  `)
+  const commands = run.stderr.match(/(?<=this (?:row is right|row|person out): )refcheck .*$/gm) ?? []
+  expect(commands).toHaveLength(3)
+  for (const command of commands) await type(`${command.replace('refcheck ', '')} --yes`)
+  expect(listOrderedEmails()).toEqual([...createEmails(2), 'a4@example.com'])
+  await type(`${corrected} --yes`)
+  const resume = /refcheck (batch resume .*)$/.exec(run.stderr.trim().split('\n').at(-2) ?? '')?.[1] ?? ''
+  await type(`${resume} --yes`)
+  expect(listOrderedEmails()).toEqual([...createEmails(2), 'a4@example.com', 'a5@example.com'])
 })

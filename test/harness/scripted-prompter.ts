@@ -21,8 +21,12 @@ export type Answer = { ask: TextPattern } & (
       help?: TextPattern | undefined
     }
   | { secret: string; refused?: TextPattern | undefined }
-  /** Chooses the option with this label. */
-  | { choose: TextPattern; offered?: readonly string[] | undefined }
+  /** Chooses the option with this label. `meanwhile` is called before the answer. */
+  | {
+      choose: TextPattern
+      offered?: readonly string[] | undefined
+      meanwhile?: (() => Promise<void>) | undefined
+    }
   /** `meanwhile` is called before the answer. */
   | { confirm: boolean; meanwhile?: (() => void) | undefined }
   /** Presses Ctrl-C. */
@@ -79,7 +83,7 @@ export class ScriptedPrompter implements Prompter {
   }
 
   async select<T>({ message, choices }: SelectQuestion<T>): Promise<T> {
-    const { choose, offered } = this.#next('choose', message)
+    const { choose, offered, meanwhile } = this.#next('choose', message)
     const labels = choices.map(({ label }) => label)
     if (offered !== undefined) this.#expectSame('choices', message, labels.join('\n'), offered.join('\n'))
     const matchingChoices = choices.filter(({ label }) => matchesWords(label, choose))
@@ -89,6 +93,7 @@ export class ScriptedPrompter implements Prompter {
         `"${message}" offers ${labels.join(', ')}; ${String(choose)} is ${String(matchingChoices.length)} of them`,
       )
     }
+    await meanwhile?.()
     this.#show(`${message.replace(/:?$/, ':')} ${choice.label}\n`)
     return choice.value
   }

@@ -1,6 +1,11 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { hintsAboutHeldRow, sharedText, storedCountsAsText } from '../submission/duplicate.ts'
+import {
+  hintsAboutHeldRow,
+  sharedText,
+  storedCountsAsText,
+  waitsElsewhere,
+} from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
 import { statesNeedingDecision } from '../submission/states.ts'
@@ -8,9 +13,10 @@ import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 
 /**
  * The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate.
- * `has-request`: the provider has a request for the row, which is recorded as its order.
+ * `has-request`: the provider has a request for the row, which is recorded as its order. `send-instead`: the similar row
+ * that waits in another batch is cancelled, and this one is sent.
  */
-type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service' | 'has-request'
+type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service' | 'has-request' | 'send-instead'
 
 interface HeldChoice {
   value: HeldAnswer
@@ -54,7 +60,11 @@ export function heldQuestion(
     message: string,
     yes: string,
     no: string | undefined,
-    { details = [], record = [] }: { details?: string[]; record?: Omit<HeldChoice, 'value'>[] } = {},
+    {
+      details = [],
+      record = [],
+      replaces = false,
+    }: { details?: string[]; record?: Omit<HeldChoice, 'value'>[]; replaces?: boolean } = {},
   ): HeldQuestion => ({
     details: packageText === undefined ? details : [...details, `  ${packageText}`],
     message,
@@ -62,6 +72,7 @@ export function heldQuestion(
       { value: 'later', label: 'Decide later' },
       { value: 'order', label: yes },
       ...record.map((choice) => ({ value: 'has-request' as const, ...choice })),
+      ...(replaces ? [{ value: 'send-instead' as const, label: sendInsteadLabel }] : []),
       ...(no === undefined ? [] : [{ value: 'leave-out' as const, label: no }]),
     ],
     requestId: matches?.requestId,
@@ -73,6 +84,7 @@ export function heldQuestion(
     case 'similar':
       return createQuestion('Is this one person?', `Two people: ${verb} ${person}`, samePersonLabel(held), {
         details: sideBySide(held, other),
+        replaces: waitsElsewhere(held.batchId, matches),
       })
     case 'ended_in_error':
       return createQuestion(
@@ -187,9 +199,11 @@ export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteErr
   )
 }
 
+const sendInsteadLabel = 'The same person: send this one instead'
+
 /** If the other row waits in another batch, its spelling of the person is the one that is sent. */
 const samePersonLabel = ({ matches, batchId }: BatchRow): string =>
-  matches?.state === 'pending' && matches.batchId !== batchId
+  waitsElsewhere(batchId, matches)
     ? 'The same person: leave out, and send the row that waits'
     : 'The same person: leave out'
 

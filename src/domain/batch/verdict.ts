@@ -39,6 +39,8 @@ export interface NamedRows {
   dropped?: Pick<NamedHeldRow, 'row' | 'rowText'> | undefined
   /** The names and lines of the rows that the user left out as the same person as another order, as text. */
   samePerson?: string | undefined
+  /** The people who wait in the batch in which duplicates wait, and who are not in the file: their names and rows. */
+  waitingOthers?: { names: string; rows: readonly number[] } | undefined
 }
 
 /**
@@ -264,10 +266,20 @@ function waitsInOtherBatchError(
 }
 
 /** Returns the next command for rows whose people wait in another batch, or are held there. */
-const hintAboutWaiting = ({ count, batchId, isHeld }: ConflictCounts['waiting']): string =>
-  isHeld === true
-    ? decideAboutHeldHint(batchId)
-    : `Resume the batch in which ${formatCount(count, 'duplicate waits', 'duplicates wait')}: refcheck batch resume ${batchId}`
+function hintAboutWaiting(
+  { count, batchId, isHeld }: ConflictCounts['waiting'],
+  others: NamedRows['waitingOthers'],
+): string {
+  if (isHeld === true) return decideAboutHeldHint(batchId)
+  const resumeHint = `Resume the batch in which ${formatCount(count, 'duplicate waits', 'duplicates wait')}: refcheck batch resume ${batchId}`
+  if (others === undefined) return resumeHint
+  const [row, ...otherRows] = others.rows
+  const command =
+    otherRows.length === 0
+      ? `To leave this person out: refcheck batch cancel ${batchId} --row ${row}`
+      : `See these people: refcheck batch rows ${batchId} --state pending`
+  return `${resumeHint}\nThat batch also orders ${others.names}, not in this file. ${command}`
+}
 
 /** Returns the step before an order of people who may have been ordered by held rows of another batch. */
 const decideAboutHeldHint = (batchId: string | undefined): string =>
@@ -325,7 +337,7 @@ function hintAboutUnsentRows(
   batchId: string,
   { pending, sending, held }: BatchCounts,
   { waiting }: ConflictCounts,
-  { held: firstHeld, leftOut, dropped }: NamedRows,
+  { held: firstHeld, leftOut, dropped, waitingOthers }: NamedRows,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (sending > 0) {
@@ -334,10 +346,10 @@ function hintAboutUnsentRows(
   if (held > 0) {
     const reasonsHint = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
     const heldHints = firstHeld === undefined ? [] : hintsAboutHeldRow(batchId, firstHeld)
-    const waitingHints = waiting.count === 0 ? [] : [hintAboutWaiting(waiting)]
+    const waitingHints = waiting.count === 0 ? [] : [hintAboutWaiting(waiting, waitingOthers)]
     return [reasonsHint, ...heldHints, ...waitingHints].join('\n')
   }
-  if (waiting.count > 0) return hintAboutWaiting(waiting)
+  if (waiting.count > 0) return hintAboutWaiting(waiting, waitingOthers)
   const hints: string[] = []
   if (leftOut !== undefined) hints.push(hintToOrderCancelled(batchId, leftOut))
   if (dropped !== undefined)

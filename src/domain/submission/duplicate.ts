@@ -267,6 +267,10 @@ export interface NamedHeldRow {
   matches?: OpenOrder | undefined
 }
 
+/** Whether the order that a row conflicts with is a row of another batch that waits to be sent. */
+export const waitsElsewhere = (batchId: string, matches: OpenOrder | undefined): matches is OpenOrder =>
+  matches?.state === 'pending' && matches.batchId !== batchId
+
 /** Returns the decisions that fit the reason why a row is held, each with its command. */
 export function hintsAboutHeldRow(
   batchId: string,
@@ -281,7 +285,14 @@ export function hintsAboutHeldRow(
         ? []
         : [`Settle the order with an unknown outcome first: ${decisionCommand(matches)}`]
     case 'similar':
-      return [`${rowText} is another person: ${release}`, `${rowText} is the same person: ${leaveOut}`]
+      return waitsElsewhere(batchId, matches)
+        ? [
+            `${rowText} is another person: ${release}`,
+            `The same person, and the row that waits is right: ${leaveOut}`,
+            `The same person, and this row is right: refcheck batch cancel ${matches.batchId} --row ${matches.row}`,
+            `Then order this row: refcheck batch resume ${batchId}`,
+          ]
+        : [`${rowText} is another person: ${release}`, `${rowText} is the same person: ${leaveOut}`]
     case 'store_forgot':
       return [
         `The provider has no request for ${rowText}: ${release}`,

@@ -15,6 +15,7 @@ import {
 } from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, mergeExternalResults } from '../../domain/submission/external-results.ts'
 import { InternalError } from '../../errors/kinds.ts'
+import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { changedElsewhereError, waitingStates } from '../../domain/submission/states.ts'
 import type { NewAttempt, RowId, Submission } from '../../domain/submission/submission.ts'
@@ -85,6 +86,12 @@ UPDATE batches SET package_id = :packageId, identity = CASE
   WHEN EXISTS (SELECT 1 FROM batches o WHERE o.identity = CAST(:identity AS text) AND o.id <> :id) THEN identity
   ELSE CAST(:identity AS text) END
 WHERE id = :id`
+
+/** Cancels a row that waits, because the row `:newRow` of `:newBatch` is the same person and is sent instead. */
+const replaceWaiting = `
+UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = '${samePersonReason}', field = NULL,
+  matches_batch = :newBatch, matches_row = :newRow, held_for = 'similar', shares = :shares
+WHERE batch_id = :batchId AND row_number = :row AND state = 'pending'`
 
 /** A request that the provider has for a held row, as a read returned it. */
 export interface FoundRequest {
@@ -218,6 +225,25 @@ export class HeldRows extends StorePart {
         }
       }
       return result
+    })
+  }
+
+  /**
+   * Cancels the row of another batch that a held row is similar to, because both are one person, and compares the held row
+   * again. Returns false if the other row does not wait any more; then only the comparison is made. Both are one commit,
+   * and nothing changes if the row is not held any more.
+   */
+  sendInstead(
+    { batchId, row, shares }: RowId & { shares: readonly string[] },
+    waiting: RowId,
+    at: number,
+  ): Promise<boolean> {
+    return this.#compareInTransaction(batchId, function* (matching) {
+      if ((yield* matching.lockRow({ batchId, row }))?.state !== 'held') return false
+      const cancelled = { newBatch: batchId, newRow: row, shares: shares.join(' '), at }
+      const isCancelled = (yield* run(replaceWaiting, { ...waiting, ...cancelled })) === 1
+      yield* matching.compareAgain({ batchId, row }, 'held', at)
+      return isCancelled
     })
   }
 

@@ -226,6 +226,10 @@ async function decideHeldRow(
       const reason = row.heldFor === 'similar' ? samePersonReason : 'left out by a person’s decision'
       await cancelBatch(ports, batch, [number], reason)
       otherBatches.push(...(await leaveOutOfOtherBatches(ports, batch, row, reason)))
+    } else if (answer === 'send-instead') {
+      if (other === undefined || !(await sendInsteadOf(ports, row, other, otherBatches))) return 'later'
+      // If the other row was sent meanwhile, the question is asked again with its order.
+      lastConflictKey = undefined
     } else if (answer === 'has-request') {
       const requestId = question.requestId ?? (await askRequestId(ports))
       if (requestId === '') return 'later'
@@ -245,6 +249,39 @@ async function decideHeldRow(
       )
     }
   }
+}
+
+/**
+ * Cancels the row of another batch that waits for the same person, so that the held row can be sent. Returns false, and
+ * changes nothing, if another process runs that batch, and may be sending the row.
+ */
+async function sendInsteadOf(
+  { batches, heldRows, ledger, clock, onQuestion }: DecideServices,
+  row: BatchRow,
+  other: BatchRow,
+  otherBatches: Batch[],
+): Promise<boolean> {
+  const otherBatch = await batches.find(other.batchId)
+  if (otherBatch === undefined) return false
+  const lease = await ledger.acquire(otherBatch)
+  if (lease === undefined) {
+    const { message, hint } = heldElsewhereError(await batches.find(otherBatch.id))
+    onQuestion([capitalize(message), ...(hint?.split('\n') ?? [])])
+    return false
+  }
+  try {
+    if (!(await heldRows.sendInstead(row, other, clock.now()))) {
+      onQuestion([`${formatRow(other)} does not wait any more in ${otherBatch.name}; nothing was changed there`])
+      return true
+    }
+  } finally {
+    await lease.release()
+  }
+  const emailText = other.recipient === undefined ? '' : ` (${other.recipient.email})`
+  const inBatch = `${otherBatch.name} (batch ${otherBatch.id.slice(0, 8)})`
+  onQuestion([`${formatRow(other)}${emailText} is cancelled in ${inBatch}`])
+  otherBatches.push(otherBatch)
+  return true
 }
 
 /** Returns a text that is equal for held rows with the same person and the same question. */

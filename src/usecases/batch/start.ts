@@ -272,7 +272,10 @@ export async function reconcileAndSend(
     const writeError = typeof writeResult === 'boolean' ? undefined : writeResult
     const finalBatch = await requireBatch(ports, batchId)
     const conflicts = await ports.heldRows.countConflicts(batchId)
-    const namedRows = await readNamedRows(ports, finalBatch, options.describeRow)
+    const namedRows = {
+      ...(await readNamedRows(ports, finalBatch, options.describeRow)),
+      waitingOthers: await findWaitingOthers(ports, batchId, conflicts.waiting.batchId),
+    }
     const failure = runError(batchId, finalBatch.counts, end, conflicts, namedRows)
     // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In
     // all other cases it is only reported.
@@ -334,6 +337,29 @@ async function readNamedRows(
     duplicate: duplicate && matchInError(duplicate),
     ...(counts.cancelled + counts.dropped === 0 ? {} : await describeLeftOut(batches, batch, describeRow)),
   }
+}
+
+/**
+ * Finds the people who wait in the batch in which duplicates of a batch wait, and who are not in the file of the latter,
+ * for example because their line was deleted from a corrected copy.
+ */
+async function findWaitingOthers(
+  { batches }: RunServices,
+  batchId: string,
+  otherId: string | undefined,
+): Promise<NamedRows['waitingOthers']> {
+  if (otherId === undefined) return undefined
+  const known = new Set<number | string>()
+  for await (const { matches, email, recipient } of batches.rows(batchId)) {
+    if (matches?.batchId === otherId) known.add(matches.row)
+    known.add((recipient?.email ?? email ?? '').toLowerCase())
+  }
+  const others: BatchRow[] = []
+  for await (const row of batches.rows(otherId, { states: ['pending'] }))
+    if (!known.has(row.row) && !known.has(row.recipient?.email.toLowerCase() ?? '')) others.push(row)
+  if (others.length === 0) return undefined
+  const names = joinFirst(others.slice(0, maxNamed).map(formatRow), maxNamed, others.length)
+  return { names, rows: others.map(({ row }) => row) }
 }
 
 /**
