@@ -1,11 +1,6 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import {
-  hintsAboutHeldRow,
-  sharedText,
-  storedCountsAsText,
-  waitsElsewhere,
-} from '../submission/duplicate.ts'
+import { hintsAboutHeldRow, sharedText, storedCountsAsText, waitsElsewhere } from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
 import { statesNeedingDecision } from '../submission/states.ts'
@@ -60,19 +55,14 @@ export function heldQuestion(
     message: string,
     yes: string,
     no: string | undefined,
-    {
-      details = [],
-      record = [],
-      replaces = false,
-    }: { details?: string[]; record?: Omit<HeldChoice, 'value'>[]; replaces?: boolean } = {},
+    { details = [], more = [] }: { details?: string[]; more?: HeldChoice[] } = {},
   ): HeldQuestion => ({
     details: packageText === undefined ? details : [...details, `  ${packageText}`],
     message,
     choices: [
       { value: 'later', label: 'Decide later' },
       { value: 'order', label: yes },
-      ...record.map((choice) => ({ value: 'has-request' as const, ...choice })),
-      ...(replaces ? [{ value: 'send-instead' as const, label: sendInsteadLabel }] : []),
+      ...more,
       ...(no === undefined ? [] : [{ value: 'leave-out' as const, label: no }]),
     ],
     requestId: matches?.requestId,
@@ -84,7 +74,7 @@ export function heldQuestion(
     case 'similar':
       return createQuestion('Is this one person?', `Two people: ${verb} ${person}`, samePersonLabel(held), {
         details: sideBySide(held, other),
-        replaces: waitsElsewhere(held.batchId, matches),
+        more: waitsElsewhere(held.batchId, matches) ? [sendInsteadChoice] : [],
       })
     case 'ended_in_error':
       return createQuestion(
@@ -109,7 +99,7 @@ export function heldQuestion(
         `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
         `Yes: ${verb} ${person} as well`,
         no,
-        { record: [{ label: 'No: that request is this order, record it' }] },
+        { more: [{ value: 'has-request', label: 'No: that request is this order, record it' }] },
       )
     case 'results_open':
     case 'results_unclear':
@@ -124,8 +114,9 @@ export function heldQuestion(
         `The provider has none: ${verb} ${person}`,
         undefined,
         {
-          record: [
+          more: [
             {
+              value: 'has-request',
               label: 'The provider has one: record it',
               detail: 'Its id is asked for, read once and recorded as the order of this row.',
             },
@@ -199,7 +190,10 @@ export function perhapsOrderedError(heldRows: readonly HeldRow[]): IncompleteErr
   )
 }
 
-const sendInsteadLabel = 'The same person: send this one instead'
+const sendInsteadChoice: HeldChoice = {
+  value: 'send-instead',
+  label: 'The same person: send this one instead',
+}
 
 /** If the other row waits in another batch, its spelling of the person is the one that is sent. */
 const samePersonLabel = ({ matches, batchId }: BatchRow): string =>

@@ -271,7 +271,9 @@ async function sendInsteadOf(
   }
   try {
     if (!(await heldRows.sendInstead(row, other, clock.now()))) {
-      onQuestion([`${formatRow(other)} does not wait any more in ${otherBatch.name}; nothing was changed there`])
+      onQuestion([
+        `${formatRow(other)} does not wait any more in ${otherBatch.name}; nothing was changed there`,
+      ])
       return true
     }
   } finally {
