@@ -291,12 +291,15 @@ export async function batchView(app: App, batch: Batch, isJson: boolean): Promis
 
 /**
  * Returns the status of a batch with the name of its package, if that is known from an earlier list of packages, and with
- * the numbers of its rejected and cancelled rows whose people are ordered otherwise, and of its rows ordered under other
+ * the numbers of its rows whose people are ordered otherwise, and of its rows ordered under other
  * packages.
  */
 export async function statusWithPackage(app: App, batch: Batch): Promise<BatchStatus> {
   const { readOrderedElsewhere } = await import('../usecases/batch/read-batch.ts')
-  const elsewhere = await readOrderedElsewhere(await app.services('heldRows'), batch)
+  const elsewhere = await readOrderedElsewhere(
+    await app.services('batches', 'heldRows', 'files', 'ledger'),
+    batch,
+  )
   if (batch.packageId === undefined) return statusOf(batch, undefined, elsewhere)
   const { heldRows, packageNames } = await app.services('heldRows', 'packageNames')
   const earlierPackages = await heldRows.countUnderOtherPackages(batch.id, batch.packageId)

@@ -105,7 +105,7 @@ export async function batchPage(
     // The store has no name of an invalid row.
     const { readNamesOfRows } = await import('../usecases/batch/read-batch.ts')
     const names = await readNamesOfRows(services, batch, ['invalid'])
-    for (const each of people.people) if (each.status === 'invalid') each.name = names.get(each.row) ?? ''
+    for (const each of people.people) each.name = names.get(each.row) ?? each.name
   }
   return renderPage(app, people, {
     title: batch.name,

@@ -293,3 +293,62 @@ test('a person is counted once, if one row was rejected and another one repeats 
     exit 0
   `)
 })
+
+test('a held person who was then ordered by another file is shown as ordered by each command about the batch', async () => {
+  const here = await session()
+  const { type, all, write } = here
+  const ada = 'Ada,Arm,ada@example.com,+61400000001'
+  const ado = 'Ado,Arm,ado@example.com,+61400000001'
+  const bob = 'Bob,Bay,bob@example.com,+61400000005'
+  write('h1.csv', `${header}\n${ada}\n`)
+  write('h2.csv', `${header}\n${bob}\n${ado}\n`)
+  write('h3.csv', `${header}\n${ado}\n`)
+  await type('batch run h1.csv --package 102 --yes')
+  const id = batchIdOf(await type(`batch run h2.csv --package 102 --yes --json`))
+  await here.clock.advance(60_000)
+  const otherId = batchIdOf(await type(`batch run h3.csv --package 102 --yes --json`))
+  await type(`batch release ${otherId} --row 1`)
+  expect(await type(`batch resume ${otherId} --yes`)).toMatchObject({ code: 0 })
+  expect(await all(['batch list', `batch status ${id}`, `batch rows ${id}`, 'status']))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
+    BATCH_3                               h3.csv  2026-11-20 12:01  1 of 1   0         done
+    BATCH_2                               h2.csv  2026-11-20 12:00  2 of 2   0         done
+    BATCH_1                               h1.csv  2026-11-20 12:00  1 of 1   0         done
+    exit 0
+
+    $ refcheck batch status BATCH_2
+    batch  BATCH_2
+    h2.csv, 102 Identity check only
+
+    1  accepted
+    1  held, ordered by another row or command
+    2  rows
+
+    results  HOME/h2.results.csv
+
+    requests  1 RECEIVED
+    exit 0
+
+    $ refcheck batch rows BATCH_2
+    ROW  LINE  STATE     EMAIL            OUTCOME
+    1    2     accepted  bob@example.com  REQUEST_2
+    2    3     held      ado@example.com  ordered on 2026-11-20 12:01 +00:00, by h3.csv
+    exit 0
+
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   as of 12:00, 60 s ago
+    Running    3 orders   read again: refcheck request list --refresh
+    Needs you  nothing
+    exit 0
+  `)
+  await type(`batch export ${id} --format html --output h2.html`)
+  expect(here.read('h2.html').replaceAll(/\s+/g, ' ')).toContain('RECEIVED</span> <small>(ordered elsewhere)')
+  expect((await type('batch list --json')).json()).toMatchObject([
+    { name: 'h3.csv' },
+    { name: 'h2.csv', held: 0, ordered: 2, people: 2, state: 'done' },
+    { name: 'h1.csv' },
+  ])
+  expect((await type(`batch rows ${id} --json`)).json()).toMatchObject([{}, { state: 'held' }])
+})

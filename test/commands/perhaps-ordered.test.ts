@@ -165,7 +165,7 @@ test('a rejected person who may have been ordered by another file is not sent ag
 
     $ refcheck batch run l.csv --package 102 --yes
     2> l.csv is batch BATCH_1: nothing left to send.
-    1 of 2 people in l.csv is ordered; 1 duplicate
+    1 of 2 people in l.csv is ordered; may have been ordered: Lee Rap (line 2)
 
     batch  BATCH_1
     l.csv, 102 Identity check only
@@ -179,6 +179,10 @@ test('a rejected person who may have been ordered by another file is not sent ag
     2> Settle that first: refcheck batch reconcile BATCH_2 --row 1
     exit 8
   `)
+  await type(`batch export ${id} --format html --output l.html`)
+  expect(here.read('l.html').replaceAll(/\s+/g, ' ')).toContain(
+    'dropped</span> <small>(perhaps ordered elsewhere)',
+  )
 })
 
 test('a dropped person is named as perhaps ordered, and not as left out', async () => {

@@ -156,3 +156,124 @@ test('an invalid row is not listed after its person was ordered by another file'
   await here.type('batch run corrected.csv --package 102 --yes')
   expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
 })
+
+const header = 'first_name,last_name,email,phone'
+const ada = 'Ada,Arm,ada@example.com,+61400000001'
+const order = '--package 102 --yes'
+
+test('an invalid person who was then ordered by hand or by the corrected file counts as ordered', async () => {
+  const here = await session()
+  const { type, all, write } = here
+  write(
+    'i.csv',
+    `${header}\n${ada}\nIva,Inn,iva at example,+61400000002\nIke,Ivo,ike at example,+61400000003\n`,
+  )
+  const run = `batch run i.csv ${order} --on-invalid skip`
+  const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
+  await here.clock.advance(60_000)
+  await type(
+    `request create ${order} --first-name Iva --last-name Inn --email iva@example.com --phone +61400000002`,
+  )
+  expect(await all([run, `batch rows ${id}`, 'batch list'])).toMatchInlineSnapshot(`
+    $ refcheck batch run i.csv --package 102 --yes --on-invalid skip
+    2> i.csv is batch BATCH_1: nothing left to send.
+    ✔ 2 of 3 people in i.csv are ordered; left out: 1 invalid
+
+    batch  BATCH_1
+    i.csv, 102 Identity check only
+
+    1  accepted
+    2  invalid, 1 of them ordered by another row or command
+    3  rows
+
+    results  HOME/i.results.csv
+
+    Next: refcheck report sync --output reports
+
+    Not ordered, because invalid: Ike Ivo (line 4)
+    To order invalid rows, correct them in the file and run it again.
+    2> See the reason for each row with: refcheck batch rows BATCH_1
+    exit 10
+
+    $ refcheck batch rows BATCH_1
+    ROW  LINE  STATE     EMAIL            OUTCOME
+    1    2     accepted  ada@example.com  REQUEST_1
+    2    3     invalid   iva at example   ordered on 2026-11-20 12:01 +00:00, by request create (this row: email has no @; an e-mail address looks like ann@example.com)
+    3    4     invalid   ike at example   email has no @; an e-mail address looks like ann@example.com
+    2> To order invalid rows, correct them in the file and run it again.
+    exit 0
+
+    $ refcheck batch list
+    BATCH ID                              NAME   ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               i.csv  2026-11-20  2 of 3   0         done
+    exit 0
+  `)
+  write('i2.csv', `${header}\n${ada}\nIke,Ivo,ike@example.com,+61400000003\n`)
+  await type(`batch run i2.csv ${order}`)
+  expect(await all([run, `batch rows ${id} --state invalid`, `batch status ${id}`, 'batch list']))
+    .toMatchInlineSnapshot(`
+      $ refcheck batch run i.csv --package 102 --yes --on-invalid skip
+      2> i.csv is batch BATCH_1: nothing left to send.
+      ✔ 3 of 3 people in i.csv are ordered
+
+      batch  BATCH_1
+      i.csv, 102 Identity check only
+
+      1  accepted
+      2  invalid, ordered by another row or command
+      3  rows
+
+      results  HOME/i.results.csv
+
+      Next: refcheck report sync --output reports
+      2> See the reason for each row with: refcheck batch rows BATCH_1
+      exit 10
+
+      $ refcheck batch rows BATCH_1 --state invalid
+      ROW  LINE  STATE    EMAIL           OUTCOME
+      2    3     invalid  iva at example  ordered on 2026-11-20 12:01 +00:00, by request create (this row: email has no @; an e-mail address looks like ann@example.com)
+      3    4     invalid  ike at example  ordered on 2026-11-20 12:01 +00:00, by i2.csv (this row: email has no @; an e-mail address looks like ann@example.com)
+      exit 0
+
+      $ refcheck batch status BATCH_1
+      batch  BATCH_1
+      i.csv, 102 Identity check only
+
+      1  accepted
+      2  invalid, ordered by another row or command
+      3  rows
+
+      results  HOME/i.results.csv
+
+      requests  1 RECEIVED
+      exit 0
+
+      $ refcheck batch list
+      BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
+      BATCH_2                               i2.csv  2026-11-20 12:01  2 of 2   0         done
+      BATCH_1                               i.csv   2026-11-20 12:00  3 of 3   0         done
+      exit 0
+    `)
+  await type(`batch export ${id} --format html --output i.html`)
+  const page = here.read('i.html').replaceAll(/\s+/g, ' ')
+  expect(page).toContain('aria-label="Statuses: 3 RECEIVED"')
+  expect(page.match(/RECEIVED<\/span> <small>\(ordered elsewhere\)/g)).toHaveLength(2)
+  expect(page).toContain('Ike Ivo')
+})
+
+test('an invalid person is not counted as ordered because somebody else is, or because of another package', async () => {
+  const { type, write } = await session()
+  const invalidRows = 'Ado,Arm,ado@example.com,no phone\nEva,Arm,office@example.com,no phone'
+  write('i.csv', `${header}\n${ada}\n${invalidRows}\n`)
+  const run = `batch run i.csv ${order} --on-invalid skip`
+  await type(run)
+  write('i2.csv', `${header}\nAdo,Arm,ado@example.com,+61400000001\n`)
+  await type(`batch run i2.csv ${order}`)
+  for (const [packageId, person] of [
+    [103, '--first-name Ado --last-name Arm --email ado@example.com --phone +61400000007'],
+    [102, '--first-name Ado --last-name Arm --email other@example.com --phone +61400000008'],
+    [102, '--first-name Ewa --last-name Lob --email office@example.com --phone +61400000009'],
+  ] as const)
+    expect(await type(`request create --package ${packageId} --yes ${person}`)).toMatchObject({ code: 0 })
+  expect((await type(run)).stdout).toContain('1 of 3 people in i.csv is ordered; left out: 2 invalid\n')
+})

@@ -5,7 +5,14 @@ import { heldText } from '../../domain/batch/batch-status.ts'
 import { hintForHeldRows } from '../../domain/batch/held-question.ts'
 import { hintToReconcile, orderInvalidHint } from '../../domain/batch/verdict.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
-import { findBatch, listHeld, listRows, readNamesOfRows } from '../../usecases/batch/read-batch.ts'
+import {
+  findBatch,
+  listHeld,
+  listRows,
+  readInvalidRows,
+  readNamesOfRows,
+  readOrderedTexts,
+} from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
@@ -33,20 +40,26 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const rows = await listRows(services, batch, states)
     const isText = !this.flags.json && !this.flags.csv
     const showsHeld = isText && rows.some(({ state }) => state === 'held')
-    const heldRows = showsHeld ? await listHeld(services, batch) : []
-    const heldTexts = new Map(heldRows.map(({ held: row, other }) => [row.row, heldText(row, other)]))
+    const orderedTexts = isText ? await readOrderedTexts(services, batch) : new Map<number, string>()
+    const heldRows = (showsHeld ? await listHeld(services, batch) : []).filter(
+      ({ held }) => !orderedTexts.has(held.row),
+    )
+    const heldTexts = heldRows.map(({ held, other }) => [held.row, heldText(held, other)] as const)
+    const reasons = new Map([...heldTexts, ...orderedTexts])
     const isForPerson = this.context.streams.stdout.isTTY && isText
     const names = isForPerson ? await readNamesOfRows(services, batch, states) : undefined
     const rowsWithReasons = await addListedReasons(rows, inbox, () => batch.baseUrl)
     const emptyText = `No row of ${batch.name}${states === undefined ? '' : ` is ${states.join(' or ')}`}.`
-    this.answerList(batchRowsView(rowsWithReasons, heldTexts, names, emptyText))
+    this.answerList(batchRowsView(rowsWithReasons, reasons, names, emptyText))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
     if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === null))
       this.app.reporter.note(
         `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batch.id}`,
       )
-    if (isText && rows.some(({ state }) => state === 'invalid')) this.app.reporter.note(orderInvalidHint)
+    const hasInvalid = isText && rows.some(({ state }) => state === 'invalid')
+    if (hasInvalid && (await readInvalidRows(services, batch)).length > 0)
+      this.app.reporter.note(orderInvalidHint)
     if (heldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
   }

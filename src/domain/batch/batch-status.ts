@@ -1,5 +1,13 @@
 import type { Recipient } from '../../contract/request.ts'
-import { formatRow, type Batch, type BatchRow, type OtherPackageCount, type Match } from './batch.ts'
+import { isUnfinished } from '../../contract/statuses.ts'
+import {
+  formatRow,
+  type Batch,
+  type BatchRow,
+  type LaterOrder,
+  type OtherPackageCount,
+  type Match,
+} from './batch.ts'
 import {
   heldReasonTexts,
   samePersonReason,
@@ -75,8 +83,8 @@ export type BatchStatus = ReturnType<typeof statusOf>
  */
 export const perhapsOrderedText = 'may have been ordered'
 
-/** The numbers of rejected and cancelled rows whose people are ordered by another row, file or command. */
-export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled', number>>
+/** The numbers of rows that are not ordered and whose people are ordered by another row, file or command, by state. */
+export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled' | 'held' | 'invalid', number>>
 
 /**
  * The summary of a batch with details for an operator. Times are ISO 8601. `packageName` is the name of its package, if
@@ -133,20 +141,34 @@ export type CountedBatch = ReturnType<typeof toCountedBatch>
 
 /**
  * One line of `batch list`. `earlier`: counts of the people of the batch who were ordered by another order;
- * `finished`: the number of finished requests of the batch itself.
+ * `finished`: the number of finished requests of the batch itself. `meanwhile`: the later orders of the people of held
+ * and invalid rows.
  */
-export function toCountedBatch(batch: Batch, earlier: ConflictCounts['orderedBefore'], finished: number) {
+export function toCountedBatch(
+  batch: Batch,
+  earlier: ConflictCounts['orderedBefore'],
+  finished: number,
+  meanwhile: readonly LaterOrder[] = [],
+) {
+  const held = batch.counts.held - meanwhile.filter(({ state }) => state === 'held').length
+  const finishedMeanwhile = meanwhile.filter(({ match }) => !isUnfinished(match.requestStatus)).length
   return {
-    ...toListedBatch(batch),
-    held: batch.counts.held,
+    ...toListedBatch({ ...batch, counts: { ...batch.counts, held } }),
+    /** The number of held rows whose people are not ordered otherwise. */
+    held,
     /** The number of rejected rows whose people are not ordered otherwise. */
     rejected: batch.counts.rejected - earlier.rejectedCount,
     /** The number of people who are ordered by this batch or by another one. */
-    ordered: batch.counts.accepted + earlier.count - earlier.repeatCounts.ordered + earlier.orderedAgain,
+    ordered:
+      batch.counts.accepted +
+      earlier.count -
+      earlier.repeatCounts.ordered +
+      earlier.orderedAgain +
+      meanwhile.length,
     /** The number of people of the batch: rows that repeat another row are not counted. */
     people: batch.counts.total - earlier.repeatCounts.all,
     /** The number of these people whose request is finished, as it was last read. */
-    finished: finished + earlier.finishedCount,
+    finished: finished + earlier.finishedCount + finishedMeanwhile,
   }
 }
 
@@ -214,6 +236,27 @@ export function isPerhapsOrderedOtherwise({
   return state === 'cancelled' && reason === samePersonReason && statesNeedingDecision.includes(matches.state)
 }
 
+/** Whether a held row is found to be a duplicate by the next command about its batch. `order`: its person's later order. */
+export const isOrderedMeanwhile = ({ heldFor, packageId }: BatchRow, order: Match | undefined): boolean =>
+  order?.state === 'accepted' &&
+  order.packageId === packageId &&
+  // A row that would repeat a recent order on purpose stays held until a user decides.
+  heldFor !== 'recent' &&
+  heldFor !== 'store_forgot'
+
+/**
+ * Returns the key of the dropped order of another batch that a duplicate repeats: a user decided about that order although
+ * its outcome was unknown. Undefined for all other rows.
+ */
+export function droppedOrderKey({
+  state,
+  batchId,
+  matches,
+}: Pick<BatchRow, 'state' | 'batchId'> & { matches?: Partial<Match> | undefined }): string | undefined {
+  if (state !== 'duplicate' || matches?.state !== 'dropped' || matches.batchId === batchId) return undefined
+  return `${matches.batchId} ${matches.row}`
+}
+
 /** Whether the row is held because it shares an e-mail or a phone with a person who may be another one. */
 const isHeldAsSimilar = ({ state, shares }: BatchRow): boolean => state === 'held' && shares.length > 0
 
@@ -246,7 +289,7 @@ export function matchInError({ batchId, row, requestId, externalResult }: Match)
   return { requestId, ...(externalResult === undefined && { batchId, row }), match: 'exact' }
 }
 
-/** Returns why a held row is held. `other` is the order that it conflicts with, if this store has it. */
+/** Returns why a row is held or not accepted. `other` is the order that it conflicts with, if this store has it. */
 export const heldText = (row: BatchRow, other: BatchRow | undefined): string => errorOf(row, other) ?? ''
 
 /** Returns the reason why a row is not accepted, for a results file: a held row names the person that it is similar to. */
@@ -289,11 +332,16 @@ function textOfReason(
   return reason === undefined ? null : reasonText(reason, field)
 }
 
-/** Returns when and how the person of a row was or may have been ordered, and why the row itself was rejected. */
+/**
+ * Returns when and how the person of a row was or may have been ordered, and why the row itself was rejected or is
+ * invalid.
+ */
 function laterOrderText(row: BatchRow, order: Match): string {
   const { state, reason, field } = row
   const rejectedText =
-    state === 'rejected' && reason !== undefined ? ` (this row: ${reasonText(reason, field)})` : ''
+    (state === 'rejected' || state === 'invalid') && reason !== undefined
+      ? ` (this row: ${reasonText(reason, field)})`
+      : ''
   return `${orderText(row, order)}${rejectedText}`
 }
 

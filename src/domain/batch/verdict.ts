@@ -33,8 +33,15 @@ export interface NamedRows {
   duplicate?: OrderInError | undefined
   /** The names and lines of the rows that the user left out and whose people are not ordered, as text. */
   leftOut?: string | undefined
-  /** The names and lines of the dropped and cancelled rows whose people may have been ordered, as text. */
+  /**
+   * The names and lines of the rows whose people may have been ordered, as text: dropped and cancelled rows, and
+   * duplicates of dropped orders of other batches.
+   */
   perhapsOrdered?: string | undefined
+  /** The number of these duplicates. */
+  droppedElsewhereCount?: number | undefined
+  /** The number of invalid rows whose people are ordered by another batch. */
+  orderedInvalidCount?: number | undefined
   /** The first dropped row. */
   dropped?: Pick<NamedHeldRow, 'row' | 'rowText'> | undefined
   /** The names and lines of the rows that the user left out as the same person as another order, as text. */
@@ -108,9 +115,7 @@ export interface BatchResult {
   orderedInThisRun: number
   /** The people of these rows if they are at most `maxNamed`; otherwise empty. */
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
-  leftOut?: NamedRows['leftOut']
-  samePerson?: NamedRows['samePerson']
-  perhapsOrdered?: NamedRows['perhapsOrdered']
+  namedRows?: NamedRows | undefined
 }
 
 export function sameAsUnknownError({
@@ -303,14 +308,18 @@ function incompleteError(
 ): IncompleteError {
   const { accepted, total } = counts
   const { count: orderedBefore, cancelledCount, rejectedCount } = conflicts.orderedBefore
-  const ordered = accepted + orderedBefore
+  const { orderedInvalidCount = 0 } = namedRows
+  const ordered = accepted + orderedBefore + orderedInvalidCount
   const isSingular = ordered === 1 || total === 1
   const predicate =
-    orderedBefore === 0 ? `${isSingular ? 'was' : 'were'} accepted` : `${isSingular ? 'is' : 'are'} ordered`
+    orderedBefore + orderedInvalidCount === 0
+      ? `${isSingular ? 'was' : 'were'} accepted`
+      : `${isSingular ? 'is' : 'are'} ordered`
   const others = formatCounts({
     ...counts,
     duplicate: counts.duplicate - (orderedBefore - cancelledCount - rejectedCount),
     rejected: counts.rejected - rejectedCount,
+    invalid: counts.invalid - orderedInvalidCount,
     cancelled: counts.cancelled - cancelledCount,
   })
   return new IncompleteError(`${ordered} of ${formatCount(total, 'row')} ${predicate} (${others})`, {

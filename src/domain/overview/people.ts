@@ -2,7 +2,7 @@ import type { ServiceUser } from '../request/listed-request.ts'
 import { missingPersonText } from '../wording/text.ts'
 import { isoTime, localDay } from '../wording/time.ts'
 import type { BatchRow, Match } from '../batch/batch.ts'
-import { isLeftOutAsSimilar, isPerhapsOrderedOtherwise } from '../batch/batch-status.ts'
+import { droppedOrderKey, isLeftOutAsSimilar, isPerhapsOrderedOtherwise } from '../batch/batch-status.ts'
 import { samePersonReason } from '../submission/duplicate.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
@@ -30,7 +30,8 @@ export function personRow(
   const { state, recipient } = row
   const order = state === 'accepted' ? row : earlierOrder
   const isDuplicate = state === 'duplicate' || (state === 'cancelled' && row.reason === samePersonReason)
-  const perhapsOrdered = isPerhapsOrderedOtherwise(row) ? row.matches : undefined
+  const perhapsOrdered =
+    isPerhapsOrderedOtherwise(row) || droppedOrderKey(row) !== undefined ? row.matches : undefined
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {

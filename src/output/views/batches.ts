@@ -63,21 +63,30 @@ export function batchResultView(
  */
 export function resultText(
   name: string,
-  { counts, earlierOrders, orderedInThisRun, people, leftOut, samePerson, perhapsOrdered }: BatchResult,
+  { counts, earlierOrders, orderedInThisRun, people, namedRows = {} }: BatchResult,
   failure: RefcheckError | undefined,
   failedPeople: readonly FailedPerson[] = [],
 ): string {
+  const { leftOut, samePerson, perhapsOrdered } = namedRows
+  const { droppedElsewhereCount = 0, orderedInvalidCount = 0 } = namedRows
   const perhapsText =
     perhapsOrdered === undefined ? '' : `; may have been ordered: ${sanitize(perhapsOrdered)}`
-  // The names replace the counts of cancelled and dropped rows.
-  const otherCounts = { ...counts, cancelled: earlierOrders.cancelledCount, dropped: 0 }
+  // The names replace the counts of cancelled and dropped rows and of duplicates of dropped rows.
+  const otherCounts = {
+    ...counts,
+    accepted: counts.accepted + orderedInvalidCount,
+    cancelled: earlierOrders.cancelledCount,
+    dropped: 0,
+    duplicate: counts.duplicate - droppedElsewhereCount,
+    invalid: counts.invalid - orderedInvalidCount,
+  }
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0)) {
     const leftOutText = leftOut === undefined ? '' : `; left out: ${sanitize(leftOut)}`
     return `${unfinishedText(name, otherCounts, earlierOrders, failedPeople)}${leftOutText}${perhapsText}`
   }
   const total = counts.total - earlierOrders.repeatCounts.all
   const orderedEarlier = earlierOrders.count - earlierOrders.repeatCounts.ordered
-  const orderedCount = counts.accepted + orderedEarlier
+  const orderedCount = otherCounts.accepted + orderedEarlier
   const file = sanitize(name)
   const failed = failedText(earlierOrders.failedByStatus, failedPeople)
   const mark = failed + perhapsText === '' ? '✔ ' : ''
@@ -184,7 +193,10 @@ function statusLines(
       return earlierPackages
         .map((each) => partText(state, each.count, `under package ${each.packageId}`))
         .join('')
-    const count = state === 'rejected' || state === 'cancelled' ? (orderedElsewhere[state] ?? 0) : 0
+    const count =
+      state === 'rejected' || state === 'cancelled' || state === 'held' || state === 'invalid'
+        ? (orderedElsewhere[state] ?? 0)
+        : 0
     return count === 0 ? '' : partText(state, count, 'ordered by another row or command')
   }
   return [
@@ -257,7 +269,7 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
  */
 export function batchRowsView(
   rows: readonly PrintedRow[],
-  heldReasons: ReadonlyMap<number, string>,
+  reasons: ReadonlyMap<number, string>,
   names: ReadonlyMap<number, string> | undefined,
   emptyText: string,
 ): ListView<PrintedRow> {
@@ -276,7 +288,7 @@ export function batchRowsView(
         value: (row) => row.error ?? row.request_id,
         show: (row) =>
           row.error_reason === null
-            ? (heldReasons.get(row.row) ?? row.error ?? row.request_id ?? '-')
+            ? (reasons.get(row.row) ?? row.error ?? row.request_id ?? '-')
             : `${row.request_id} ERROR: ${row.error_reason}`,
       },
       { name: 'error', extra: true },

@@ -1,9 +1,18 @@
 import type { Services } from '../services.ts'
-import { type Batch, type BatchRow, type RowFilter, formatRow } from '../../domain/batch/batch.ts'
+import {
+  type Batch,
+  type BatchRow,
+  type LaterOrder,
+  type Match,
+  type RowFilter,
+  formatRow,
+} from '../../domain/batch/batch.ts'
 import {
   toCountedBatch,
   type CountedBatch,
   type ListedRow,
+  heldText,
+  isOrderedMeanwhile,
   isOrderedOtherwise,
   isPerhapsOrderedOtherwise,
   type OrderedElsewhere,
@@ -23,6 +32,8 @@ import { joinFirst, personName } from '../../domain/wording/text.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
@@ -77,14 +88,26 @@ export async function countOrdered(
   return orderedBefore
 }
 
-/** Counts the rejected and cancelled rows whose people are ordered by another row, file or command. */
+/**
+ * Counts the rejected, cancelled, held and invalid rows whose people are ordered by another row, file or command, by
+ * state.
+ */
 export async function readOrderedElsewhere(
-  { heldRows }: Pick<Services, 'heldRows'>,
-  { id, counts }: Pick<Batch, 'id' | 'counts'>,
+  services: MeanwhileServices,
+  batch: Batch,
 ): Promise<OrderedElsewhere> {
-  if (counts.rejected + counts.cancelled === 0) return {}
-  const { orderedBefore } = await heldRows.countConflicts(id)
-  return { rejected: orderedBefore.rejectedCount, cancelled: orderedBefore.cancelledCount }
+  const { rejected, cancelled } = batch.counts
+  const { orderedBefore } =
+    rejected + cancelled === 0 ? noConflicts() : await services.heldRows.countConflicts(batch.id)
+  const elsewhere = {
+    rejected: orderedBefore.rejectedCount,
+    cancelled: orderedBefore.cancelledCount,
+    held: 0,
+    invalid: 0,
+  }
+  for (const { state } of (await readOrdersMeanwhile(services, batch)).values())
+    if (state === 'held' || state === 'invalid') elsewhere[state] += 1
+  return elsewhere
 }
 
 /** Returns the people of a batch whose requests ended without a result, also those of orders of other batches. */
@@ -258,12 +281,10 @@ export async function readPendingOrders(
 }
 
 /** Lists the batches of the store, newest first, each with the number of its people who are ordered, also by other batches. */
-export async function listBatches({
-  batches,
-  heldRows,
-  ledger,
-  clock,
-}: BatchServices): Promise<CountedBatch[]> {
+export async function listBatches(
+  services: BatchServices & Pick<Services, 'files'>,
+): Promise<CountedBatch[]> {
+  const { batches, heldRows, ledger, clock } = services
   await ledger.recover(clock.now())
   const finished = await batches.countFinishedRequests()
   const listed: CountedBatch[] = []
@@ -271,7 +292,8 @@ export async function listBatches({
     const { duplicate, held, cancelled, rejected } = batch.counts
     const { orderedBefore } =
       duplicate + held + cancelled + rejected === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
-    listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0))
+    const meanwhile = [...(await readOrdersMeanwhile(services, batch)).values()]
+    listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0, meanwhile))
   }
   return listed
 }
@@ -346,26 +368,117 @@ export function formatInvalidRow({ name, email, line, row }: NamedInvalidRow): s
 
 /** Reads the invalid rows of a batch, without those whose name or e-mail a later order of another batch has. */
 export async function readInvalidRows(
-  { batches, files, ledger }: Pick<Services, 'batches' | 'files' | 'ledger'>,
+  services: Pick<Services, 'batches' | 'files' | 'ledger'>,
   batch: Batch,
 ): Promise<NamedInvalidRow[]> {
+  return (await readInvalidRowsWithOrders(services, batch)).flatMap(({ row, orders }) =>
+    orders.length === 0 ? row : [],
+  )
+}
+
+/** Reads the invalid rows of a batch, each with the later orders of other batches that have its name or e-mail. */
+async function readInvalidRowsWithOrders(
+  { batches, files, ledger }: Pick<Services, 'batches' | 'files' | 'ledger'>,
+  batch: Batch,
+): Promise<{ row: NamedInvalidRow; orders: readonly Submission[] }[]> {
   if (batch.counts.invalid === 0) return []
   const rows: BatchRow[] = []
   for await (const row of batches.rows(batch.id, { states: ['invalid'] })) rows.push(row)
   const lines = await readLinesOfRows(files, batch)
   const people = await readPeopleOfRows(files, batch, new Set(rows.map(({ row }) => row)))
-  const orders = (await ledger.list({ since: batch.addedAt })).filter(({ batchId }) => batchId !== batch.id)
-  const known = new Set(
-    orders.flatMap(({ recipient }) =>
-      recipient === undefined
-        ? []
-        : [personName(recipient), recipient.email].map((text) => text.toLowerCase()),
-    ),
-  )
-  const isKnown = (text: string | undefined): boolean => text !== undefined && known.has(text.toLowerCase())
-  return rows
-    .map((row) => Object.assign(row, { line: lines.get(row.row), name: people.get(row.row) }))
-    .filter(({ name, email }) => !isKnown(name && personName(name)) && !isKnown(email))
+  const ordersByText = new Map<string, Submission[]>()
+  for (const order of await ledger.list({ since: batch.addedAt })) {
+    const { batchId, recipient } = order
+    if (batchId === batch.id || recipient === undefined) continue
+    for (const text of [personName(recipient), recipient.email].map((each) => each.toLowerCase()))
+      if (ordersByText.get(text)?.push(order) === undefined) ordersByText.set(text, [order])
+  }
+  const ordersOf = (text: string | undefined): readonly Submission[] =>
+    text === undefined ? [] : (ordersByText.get(text.toLowerCase()) ?? [])
+  return rows.map((row) => {
+    const name = people.get(row.row)
+    const orders = [...ordersOf(row.email), ...ordersOf(name && personName(name))]
+    return { row: Object.assign(row, { line: lines.get(row.row), name }), orders }
+  })
+}
+
+type MeanwhileServices = Pick<Services, 'batches' | 'heldRows' | 'files' | 'ledger'>
+
+/**
+ * Returns the accepted orders that other rows or commands made for the people of held and invalid rows since the batch was
+ * added, by the number of the row.
+ */
+export async function readOrdersMeanwhile(
+  services: MeanwhileServices,
+  batch: Batch,
+): Promise<ReadonlyMap<number, LaterOrder>> {
+  const { batches, heldRows } = services
+  const meanwhile = new Map<number, LaterOrder>()
+  const laterOrders =
+    batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
+  if (laterOrders !== undefined && laterOrders.size > 0) {
+    for await (const row of batches.rows(batch.id, { states: ['held'] })) {
+      const order = laterOrders.get(row.row)
+      if (order !== undefined && isOrderedMeanwhile(row, order.match)) meanwhile.set(row.row, order)
+    }
+  }
+  for (const [row, match] of await readOrdersOfInvalidRows(services, batch))
+    meanwhile.set(row, { state: 'invalid', match })
+  return meanwhile
+}
+
+/** Returns when and by what the people of held and invalid rows were ordered meanwhile, by the number of the row. */
+export async function readOrderedTexts(
+  services: MeanwhileServices,
+  batch: Batch,
+): Promise<ReadonlyMap<number, string>> {
+  const texts = new Map<number, string>()
+  const meanwhile = await readOrdersMeanwhile(services, batch)
+  if (meanwhile.size === 0) return texts
+  for await (const row of services.batches.rows(batch.id, { states: ['held', 'invalid'] })) {
+    const matches = meanwhile.get(row.row)?.match
+    if (matches !== undefined) texts.set(row.row, heldText({ ...row, matches }, undefined))
+  }
+  return texts
+}
+
+/**
+ * Returns the accepted orders of other batches for the people of invalid rows, by the number of the row. A family may share
+ * an e-mail, and two people a name, so that an order counts only if it has both, as far as the row has both.
+ */
+export async function readOrdersOfInvalidRows(
+  services: Pick<Services, 'batches' | 'files' | 'ledger'>,
+  batch: Batch,
+): Promise<ReadonlyMap<number, Match>> {
+  const matches = new Map<number, Match>()
+  for (const { row, orders } of await readInvalidRowsWithOrders(services, batch)) {
+    for (const order of orders) {
+      if (order.state !== 'accepted' || !isOfSameChecks(order, row, batch) || !isOfPerson(order, row))
+        continue
+      const { name: laterBatch, account = '' } = (await services.batches.find(order.batchId)) ?? {}
+      if (account !== (batch.account ?? '')) continue
+      const orderedAt = order.attemptedAt ?? order.changedAt
+      matches.set(row.row, { ...order, orderedAt, laterBatch })
+      break
+    }
+  }
+  return matches
+}
+
+/** Whether an order has the name of an invalid row, and its e-mail, unless the e-mail is what is invalid. */
+function isOfPerson({ recipient }: Submission, { name, email, field }: NamedInvalidRow): boolean {
+  if (recipient === undefined) return false
+  const hasEmail = email?.toLowerCase() === recipient.email.toLowerCase()
+  if (name === undefined) return hasEmail
+  const hasName = personName(name).toLowerCase() === personName(recipient).toLowerCase()
+  return hasName && (hasEmail || email === undefined || field === 'email')
+}
+
+/** Whether an order has the service of a batch and the package of its invalid row, if the row has one. */
+function isOfSameChecks(order: Submission, { packageId }: NamedInvalidRow, batch: Batch): boolean {
+  const packageIds = [packageId, batch.packageId].filter((id) => id !== undefined)
+  const hasPackage = packageIds.length === 0 || packageIds.includes(order.packageId)
+  return hasPackage && serviceOf(order.baseUrl) === serviceOf(batch.baseUrl)
 }
 
 /**

@@ -21,21 +21,28 @@ import {
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import {
+  droppedOrderKey,
   heldElsewhereError,
   isOrderedOtherwise,
   isPerhapsOrderedOtherwise,
   matchInError,
 } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
+import {
+  type BatchResult,
+  type ConflictCounts,
+  type NamedRows,
+  hintWithinBatch,
+  runError,
+} from '../../domain/batch/verdict.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
-import { countOrdered, findRow } from './read-batch.ts'
+import { countOrdered, findRow, readOrdersOfInvalidRows } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { joinFirst } from '../../domain/wording/text.ts'
 
 /** The services that running a batch uses. */
-interface RunServices extends OrderServices, Pick<Services, 'heldRows'> {
+interface RunServices extends OrderServices, Pick<Services, 'heldRows' | 'files'> {
   /** Called when a read that looks for evidence has to wait for the quota. */
   onQuotaWait?: ((seconds: number) => void) | undefined
 }
@@ -51,7 +58,7 @@ export interface StartServices
   extends
     RunServices,
     BatchEventListener,
-    Pick<Services, 'inbox' | 'unmatched' | 'files' | 'prompter' | 'packageNames'> {
+    Pick<Services, 'inbox' | 'unmatched' | 'prompter' | 'packageNames'> {
   progress: RunProgress
   /** The time in ms that all waits of the run together may take; Infinity for no limit. */
   waitBudgetMs: number
@@ -75,7 +82,8 @@ export async function startBatch(
   batchId: string,
   { file: openedFile, isPlanned, maxOrders = Number.POSITIVE_INFINITY, ...options }: StartOptions,
 ): Promise<BatchEnd> {
-  const { inbox, unmatched: _, files, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
+  const { inbox, unmatched: _, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
+  const { files } = run
   await loadResultsModules()
   const reportedIds = new Set<string>()
   const countsBefore = await run.batches.countRows(batchId)
@@ -130,9 +138,7 @@ export async function startBatch(
         before: countsBefore.accepted,
         accepted: acceptedRows,
       })),
-      leftOut: outcome.leftOut,
-      samePerson: outcome.samePerson,
-      perhapsOrdered: outcome.perhapsOrdered,
+      namedRows: outcome.namedRows,
     },
   }
 }
@@ -215,10 +221,7 @@ export type BatchEnd = RunOutcome & { result: BatchResult }
 export interface RunOutcome {
   batch: Batch
   failure: RefcheckError | undefined
-  /** The rows that the user left out, as text. */
-  leftOut?: NamedRows['leftOut']
-  samePerson?: NamedRows['samePerson']
-  perhapsOrdered?: NamedRows['perhapsOrdered']
+  namedRows?: NamedRows
 }
 
 /**
@@ -273,7 +276,7 @@ export async function reconcileAndSend(
     const finalBatch = await requireBatch(ports, batchId)
     const conflicts = await ports.heldRows.countConflicts(batchId)
     const namedRows = {
-      ...(await readNamedRows(ports, finalBatch, options.describeRow)),
+      ...(await readNamedRows(ports, finalBatch, options.describeRow, conflicts)),
       waitingOthers: await findWaitingOthers(ports, batchId, conflicts.waiting.batchId),
     }
     const failure = runError(batchId, finalBatch.counts, end, conflicts, namedRows)
@@ -290,9 +293,7 @@ export async function reconcileAndSend(
         resultsFile: writeResult === true ? finalBatch.resultsFile : undefined,
       },
       failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
-      leftOut: namedRows.leftOut,
-      samePerson: namedRows.samePerson,
-      perhapsOrdered: namedRows.perhapsOrdered,
+      namedRows,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -312,11 +313,12 @@ export async function reconcileAndSend(
   }
 }
 
-/** Returns the first rows in some states, and the rows that the user left out. */
+/** Returns the first rows in some states, the rows that the user left out, and those that count as ordered otherwise. */
 async function readNamedRows(
-  { batches }: RunServices,
+  { batches, files, ledger }: RunServices,
   batch: Batch,
   describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row),
+  conflicts?: ConflictCounts,
 ): Promise<NamedRows> {
   const { id, counts } = batch
   const readFirst = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
@@ -326,6 +328,7 @@ async function readNamedRows(
   }
   const duplicate = (await readFirst('duplicate'))?.matches
   const held = await readFirst('held')
+  const unknownCount = conflicts?.unknown.count ?? 0
   return {
     held: held && {
       row: held.row,
@@ -335,7 +338,11 @@ async function readNamedRows(
     },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
-    ...(counts.cancelled + counts.dropped === 0 ? {} : await describeLeftOut(batches, batch, describeRow)),
+    orderedInvalidCount:
+      counts.invalid === 0 ? 0 : (await readOrdersOfInvalidRows({ batches, files, ledger }, batch)).size,
+    ...(counts.cancelled + counts.dropped + unknownCount === 0
+      ? {}
+      : await describeLeftOut(batches, batch, describeRow, unknownCount > 0)),
   }
 }
 
@@ -364,18 +371,28 @@ async function findWaitingOthers(
 
 /**
  * Describes the cancelled rows whose people are not ordered, those that were left out as the same person, and the
- * cancelled and dropped rows whose people may have been ordered.
+ * cancelled and dropped rows and the duplicates of dropped orders of other batches, whose people may have been ordered.
  */
 async function describeLeftOut(
   batches: RunServices['batches'],
   batch: Batch,
   describeRow: NonNullable<RunBatchOptions['describeRow']>,
-): Promise<Pick<NamedRows, 'leftOut' | 'samePerson' | 'perhapsOrdered' | 'dropped'>> {
+  readsDuplicates: boolean,
+): Promise<
+  Pick<NamedRows, 'leftOut' | 'samePerson' | 'perhapsOrdered' | 'dropped' | 'droppedElsewhereCount'>
+> {
+  const droppedElsewhere = new Set<string>()
   const leftOut: BatchRow[] = []
   const samePerson: BatchRow[] = []
   const perhapsOrdered: BatchRow[] = []
-  for await (const row of batches.rows(batch.id, { states: ['cancelled', 'dropped'] })) {
-    if (row.state === 'dropped' || isPerhapsOrderedOtherwise(row)) perhapsOrdered.push(row)
+  const states = ['cancelled', 'dropped', ...(readsDuplicates ? (['duplicate'] as const) : [])] as const
+  for await (const row of batches.rows(batch.id, { states })) {
+    if (row.state === 'duplicate') {
+      const order = droppedOrderKey(row)
+      if (order === undefined || droppedElsewhere.has(order)) continue
+      droppedElsewhere.add(order)
+      perhapsOrdered.push(row)
+    } else if (row.state === 'dropped' || isPerhapsOrderedOtherwise(row)) perhapsOrdered.push(row)
     else if (!isOrderedOtherwise(row)) leftOut.push(row)
     else if (row.reason === samePersonReason) samePerson.push(row)
   }
@@ -388,6 +405,7 @@ async function describeLeftOut(
     leftOut: await describe(leftOut),
     samePerson: await describe(samePerson),
     perhapsOrdered: await describe(perhapsOrdered),
+    droppedElsewhereCount: droppedElsewhere.size,
     dropped: dropped && { row: dropped.row, rowText: await describeRow(dropped, batch) },
   }
 }

@@ -1,6 +1,10 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
-import { formatRow, type Batch, type BatchRow, type Match } from '../../domain/batch/batch.ts'
-import { errorInResults, isPerhapsOrderedOtherwise } from '../../domain/batch/batch-status.ts'
+import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
+import {
+  errorInResults,
+  isOrderedMeanwhile,
+  isPerhapsOrderedOtherwise,
+} from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   sortAttention,
@@ -21,7 +25,7 @@ import { countChecks } from '../../domain/request/listed-request.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
-import { readInvalidRows } from '../batch/read-batch.ts'
+import { readInvalidRows, readOrdersMeanwhile } from '../batch/read-batch.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
   countPeople,
@@ -195,10 +199,6 @@ export async function readAttention(
   return items
 }
 
-/** Whether a held row is found to be a duplicate by the next command about its batch. */
-const isOrderedMeanwhile = ({ heldFor, packageId }: BatchRow, order: Match | undefined): boolean =>
-  order?.state === 'accepted' && order.packageId === packageId && heldFor !== 'store_forgot'
-
 /**
  * Returns the item about the order of another batch by which the person of a rejected or cancelled row may be ordered;
  * undefined if that batch is in scope too, so that the order has an item of its own.
@@ -292,11 +292,16 @@ export async function readPeopleOfBatch(
 ): Promise<People> {
   const rows: BatchRow[] = []
   for await (const row of services.batches.rows(batch.id, { states })) rows.push(row)
-  const hasRepeats = rows.some((row) => repeatedOrderKey(row) !== undefined)
+  const meanwhile = await readOrdersMeanwhile(services, batch)
+  const orderKey = (row: BatchRow): string | undefined => {
+    const order = meanwhile.get(row.row)?.match
+    return order === undefined ? repeatedOrderKey(row) : rowKey(order)
+  }
+  const hasRepeats = rows.some((row) => orderKey(row) !== undefined)
   const earlierOrders = hasRepeats
     ? ordersByKey(await services.ledger.list({ states: ['accepted'] }))
     : new Map()
-  const people = rows.map((row) => personRow(row, batch, earlierOrders.get(repeatedOrderKey(row) ?? '')))
+  const people = rows.map((row) => personRow(row, batch, earlierOrders.get(orderKey(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
   return {
