@@ -71,7 +71,8 @@ test('a results file next to the input that cannot be read stops a new file befo
   expect(await here.type('batch run people.csv --package 102 --yes', { exported })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Error: people.results.csv could not be read, so orders that it may name cannot be compared: HOME/people.results.csv: line 3 has 16 cells, and the header has 17
-    2> Nothing was sent. Repair people.results.csv, or move it away if it has nothing to do with people.csv. To order without it, add: --ignore-results
+    2> Nothing was sent. Repair people.results.csv, or move it away if it has nothing to do with people.csv.
+    2> To order without it, add: --ignore-results
     exit 2
   `)
   expect(here.listOrderedEmails()).toHaveLength(2)
@@ -90,8 +91,9 @@ test('an empty results file, and one with a higher number or another format, cou
   here.write('people.results.csv', '')
   expect(await here.type(run, { exported })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> Error: people.results.csv could not be read, so orders that it may name cannot be compared: it is empty, as long as another store orders the people of this file
-    2> Nothing was sent. Repair people.results.csv, or move it away if it has nothing to do with people.csv. To order without it, add: --ignore-results
+    2> Error: people.results.csv could not be read, so orders that it may name cannot be compared: it is empty, as long as another run orders the people of this file
+    2> Nothing was sent. Wait until that run has ended; one that was killed writes the file when it is run again there.
+    2> To order without it, add: --ignore-results
     exit 2
   `)
   rmSync(join(here.folder, 'people.results.csv'))

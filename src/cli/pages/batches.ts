@@ -77,5 +77,6 @@ RESULTS
 
   A results file also tells other stores whom it was for: when a colleague runs
   people.csv beside it, or the results file itself, nobody in it is ordered
-  again. batch run --ignore-results overrides that.
+  again; one that cannot be read, or is empty while the colleague's run lasts,
+  stops the run. batch run --ignore-results overrides that.
 `

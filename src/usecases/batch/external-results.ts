@@ -55,12 +55,14 @@ export async function openExternalResults(
   const neighbourFiles =
     path === undefined
       ? []
-      : await readNeighbours(files, await findForeignResults(ports.batches, path), (fileName, why) => {
+      : await readNeighbours(files, await findForeignResults(ports.batches, path), (resultsName, why) => {
+          const advice =
+            why === emptyText
+              ? 'Wait until that run has ended; one that was killed writes the file when it is run again there.'
+              : `Repair ${resultsName}, or move it away if it has nothing to do with ${name}.`
           throw new InvalidInputError(
-            `${fileName} could not be read, so orders that it may name cannot be compared: ${why}`,
-            {
-              hint: `Nothing was sent. Repair ${fileName}, or move it away if it has nothing to do with ${name}. To order without it, add: --ignore-results`,
-            },
+            `${resultsName} could not be read, so orders that it may name cannot be compared: ${why}`,
+            { hint: `Nothing was sent. ${advice}\nTo order without it, add: --ignore-results` },
           )
         })
   if (ownReader === undefined && neighbourFiles.length === 0) return undefined
@@ -113,6 +115,9 @@ export async function updateExternalResults(
   )
 }
 
+/** Why an empty results file cannot be read. */
+const emptyText = 'it is empty, as long as another run orders the people of this file'
+
 /**
  * Reads the results files at these paths. `onUnreadable` is called for a file that cannot be read, or is empty: its store
  * writes it at the end of its run.
@@ -134,8 +139,7 @@ async function readNeighbours(
 /** Returns the results in a file, or why it cannot be read; undefined for a file that has no results. */
 async function readResults(files: FileSource, path: string): Promise<ResultsFile | string | undefined> {
   try {
-    if ((await stat(path)).size === 0)
-      return 'it is empty, as long as another store orders the people of this file'
+    if ((await stat(path)).size === 0) return emptyText
     const { sheet } = await openBatchFile(files, path)
     return await readSheetResults(sheet, basename(path))
   } catch (error) {
