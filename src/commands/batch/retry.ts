@@ -1,5 +1,6 @@
 import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
-import { type ConflictCounts, sameAsUnknownError } from '../../domain/batch/verdict.ts'
+import type { ConflictCounts } from '../../domain/batch/conflict-counts.ts'
+import { sameAsUnknownError } from '../../domain/batch/verdict.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'

@@ -15,7 +15,7 @@ import {
   storedCountsAsText,
   unmatchedText,
 } from '../submission/duplicate.ts'
-import type { ConflictCounts } from './verdict.ts'
+import type { ConflictCounts } from './conflict-counts.ts'
 import { statesNeedingDecision } from '../submission/states.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'

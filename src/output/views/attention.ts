@@ -5,7 +5,8 @@ import {
   groupAttention,
   longWaitDays,
 } from '../../domain/overview/attention.ts'
-import type { BatchResult, FailedPerson, FailedStatus } from '../../domain/batch/verdict.ts'
+import type { FailedPerson, FailedStatus } from '../../domain/batch/conflict-counts.ts'
+import type { BatchResult } from '../../domain/batch/verdict.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { cutName, cutText, joinFirst, personName } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'

@@ -17,7 +17,8 @@ import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapL
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
-import type { BatchResult, FailedPerson } from '../../domain/batch/verdict.ts'
+import type { FailedPerson } from '../../domain/batch/conflict-counts.ts'
+import type { BatchResult } from '../../domain/batch/verdict.ts'
 import { failedText, orderAgainLines } from './attention.ts'
 
 /** The states of rows, in the order in which counts list them. */

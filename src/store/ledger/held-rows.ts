@@ -5,7 +5,7 @@ import {
   type ConflictGroup,
   countConflictGroups,
   groupLaterOrders,
-} from '../../domain/batch/verdict.ts'
+} from '../../domain/batch/conflict-counts.ts'
 import {
   type Release,
   type ConflictReason,

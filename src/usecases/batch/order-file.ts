@@ -22,7 +22,8 @@ import {
 } from './read-file.ts'
 import { packageGoneError, readAndLinkPackages, readOrdersToConfirm } from './packages.ts'
 import type { BatchEnd } from './start.ts'
-import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
+import { countFailed } from '../../domain/batch/conflict-counts.ts'
+import { areAllOrdered } from '../../domain/batch/verdict.ts'
 import type { FileSource } from '../services.ts'
 import {
   claimResultsFile,

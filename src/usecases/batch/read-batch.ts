@@ -21,7 +21,8 @@ import {
   type StoppedRow,
   toStoppedRow,
 } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, countFailed, type FailedPerson, noConflicts } from '../../domain/batch/verdict.ts'
+import { countFailed, type FailedPerson, noConflicts } from '../../domain/batch/conflict-counts.ts'
+import type { BatchResult } from '../../domain/batch/verdict.ts'
 import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
 import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'

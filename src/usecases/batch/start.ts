@@ -27,13 +27,8 @@ import {
   isPerhapsOrderedOtherwise,
   matchInError,
 } from '../../domain/batch/batch-status.ts'
-import {
-  type BatchResult,
-  type ConflictCounts,
-  type NamedRows,
-  hintWithinBatch,
-  runError,
-} from '../../domain/batch/verdict.ts'
+import type { ConflictCounts } from '../../domain/batch/conflict-counts.ts'
+import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow, readOrdersOfInvalidRows } from './read-batch.ts'

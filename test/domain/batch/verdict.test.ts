@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 
 import {
-  nothingSentError,
-  runError,
   noConflicts,
   type ConflictCounts,
   countConflictGroups,
   countConflicts,
-} from '../../../src/domain/batch/verdict.ts'
+} from '../../../src/domain/batch/conflict-counts.ts'
+import { nothingSentError, runError } from '../../../src/domain/batch/verdict.ts'
 import type { RunEnd } from '../../../src/domain/batch/run-policy.ts'
 import { ForbiddenError, InternalError, ThrottledError } from '../../../src/errors/kinds.ts'
 import { countsOf, batchRow } from './rows.ts'
