@@ -75,8 +75,7 @@ RESULTS
     $ refcheck batch export 3f2b8c1e --format html --output march.html
     $ refcheck batch export 3f2b8c1e --state pending --output rest.csv
 
-  A results file also tells other stores whom it was for: when a colleague runs
-  people.csv beside it, or the results file itself, nobody in it is ordered
-  again; one that cannot be read, or is empty while the colleague's run lasts,
-  stops the run. batch run --ignore-results overrides that.
+  Whom it names, no other store orders again: neither from people.csv beside it
+  nor from the results file itself. One that cannot be read, or is empty while
+  a run lasts, stops a new file. batch run --ignore-results overrides that.
 `

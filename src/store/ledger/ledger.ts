@@ -102,17 +102,13 @@ const updateAcknowledged = `
 UPDATE submissions SET acknowledged_at = coalesce(acknowledged_at, CAST(:at AS bigint))
 WHERE request_id = :requestId AND ${isTerminal} AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')}`
 
-/**
- * Changes the state of a row. The row of a single order keeps its runner, and any runner may claim the row of a file. A
- * row that was recovered without its person keeps its reason, by which it differs from an erased row (`addLostPerson`).
- */
+/** Changes the state of a row. Only a single order keeps its runner, and a row without person its reason. */
 const updateState = `
 UPDATE submissions
 SET state = :state, changed_at = coalesce({clock}, :at), field = :field,
   reason = coalesce(CAST(:reason AS text), CASE WHEN email IS NULL THEN reason END),
   request_id = :requestId, request_status = :requestStatus, request_status_at = :requestStatusAt, checks = NULL,
-  acknowledged_at = NULL,
-  offered_id = coalesce(:offeredId, offered_id)
+  acknowledged_at = NULL, offered_id = coalesce(:offeredId, offered_id)
   {shared , runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END}
 WHERE batch_id = :batchId AND row_number = :row AND state = :from
   AND attempt_id IS NOT DISTINCT FROM CAST(:attemptId AS text)
