@@ -292,6 +292,7 @@ test.each(stores)(
         $ refcheck batch cancel BATCH_1 --yes
         2> Cancelled 2 rows; they will not be sent.
         2> To order Ana Row1 (line 2), Ana Row2 (line 3) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+        2> Left out of more.csv because of these rows: Ana Row1 (line 2), Ana Row2 (line 3). To order these rows now: refcheck batch resume BATCH_2
         batch  BATCH_1
         people.csv, 102 Identity check only
 

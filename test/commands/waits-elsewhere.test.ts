@@ -271,3 +271,56 @@ test('the hints about a corrected row of a stopped file order that row, and name
   await type(`${resume} --yes`)
   expect(listOrderedEmails()).toEqual([...createEmails(2), 'a4@example.com', 'a5@example.com'])
 })
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a duplicate of a row that was cancelled is listed with the command that orders it, until it is ordered (%s)',
+  async (store) => {
+    const { type, folder, listOrderedEmails } = await session({ store })
+    writePeopleFile(folder, createEmails(2), 'f1.csv')
+    const first = await type('batch run f1.csv --package 102 --yes --max 1 --json')
+    const { batch_id: firstId } = first.json() as { batch_id: string }
+    writePeopleFile(folder, [...createEmails(2), 'a3@example.com'], 'f2.csv')
+    const second = await type('batch run f2.csv --package 102 --yes --json')
+    const { batch_id: secondId } = second.json() as { batch_id: string }
+    const resume = `batch resume ${secondId}`
+    expect((await type(`batch cancel ${firstId} --yes`)).stderr).toContain(
+      `\nLeft out of f2.csv because of these rows: Ana Row2 (line 3). To order this row now: refcheck ${resume}\n`,
+    )
+    const reason = 'duplicates of cancelled rows, not ordered: Ana Row2'
+    expect((await type('status --json')).json()).toMatchObject({
+      attention: [{ kind: 'stopped', batch: 'f2.csv', reason, command: `refcheck ${resume}` }],
+    })
+    expect((await type('status')).stdout).toMatch(
+      / {2}f2\.csv {2}stopped {2}refcheck batch resume \S+\n {4}duplicates of cancelled rows, not ordered: Ana Row2$/m,
+    )
+    expect((await type(`batch status ${secondId}`)).stdout).toContain(reason)
+    expect((await type(`${resume} --yes`)).code).toBe(0)
+    expect(listOrderedEmails()).toEqual(['a1@example.com', 'a3@example.com', 'a2@example.com'])
+    expect((await type('status --json')).json()).toMatchObject({ attention: [] })
+  },
+)
+
+test('a duplicate of a cancelled row is not listed when its person is ordered or waits otherwise, or when it is cancelled', async () => {
+  const { type, folder } = await session()
+  const run = async (name: string, max = 9): Promise<string> => {
+    const ran = await type(`batch run ${name} --package 102 --yes --max ${max} --json`)
+    return (ran.json() as { batch_id: string }).batch_id
+  }
+  const readAttention = async () =>
+    ((await type('status --json')).json() as { attention: { batch: string }[] }).attention.map(
+      ({ batch }) => batch,
+    )
+  writePeopleFile(folder, createEmails(4), 'f1.csv')
+  const firstId = await run('f1.csv', 1)
+  writePeopleFile(folder, [...createEmails(2), 'bo@example.com'], 'f2.csv')
+  writePeopleFile(folder, [...createEmails(3), 'cy@example.com'], 'f3.csv')
+  await run('f2.csv')
+  const thirdId = await run('f3.csv')
+  expect((await type(`batch cancel ${firstId} --row 4`)).stderr).not.toContain('Left out of')
+  await type(`batch cancel ${firstId} --yes`)
+  expect(await readAttention()).toEqual(['f3.csv', 'f2.csv'])
+  await run('f3.csv', 1)
+  expect(await readAttention()).toEqual(['f3.csv'])
+  await type(`batch cancel ${thirdId} --yes`)
+  expect(await readAttention()).toEqual([])
+})

@@ -7,6 +7,7 @@ import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
 import {
   describeCancelledRows,
+  describeFreedRows,
   describeWaitingRows,
   findBatch,
   listHeld,
@@ -16,7 +17,7 @@ import type { Batch } from '../../domain/batch/batch.ts'
 
 /** `numbers`: the cancelled rows. */
 async function cancelledText(
-  services: Parameters<typeof describeCancelledRows>[0],
+  services: Parameters<typeof describeFreedRows>[0],
   batch: Batch,
   numbers: readonly number[],
 ): Promise<string> {
@@ -38,6 +39,7 @@ async function cancelledText(
       ? []
       : [`May have been ordered by another row or command: ${perhapsOrdered}`, decisionHint]),
     ...(notOrdered === '' ? [] : [hintToOrderCancelled(batch.id, notOrdered)]),
+    ...(await describeFreedRows(services, batch.id)),
   ].join('\n')
 }
 

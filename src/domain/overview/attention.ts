@@ -167,6 +167,16 @@ export function batchAttention(batch: Batch): Attention | undefined {
 }
 
 /**
+ * Returns an entry for a batch without pending rows, in which duplicates of cancelled rows can be ordered. `people`: their
+ * names.
+ */
+export const freedAttention = (batch: Batch, people: string): Attention =>
+  createAttention('stopped', batch, {
+    since: batch.changedAt,
+    reason: `duplicates of cancelled rows, not ordered: ${people}`,
+  })
+
+/**
  * Returns the next command for a batch whose package can no longer be ordered: the move to the successor, if the hint
  * of the halt names it, or else the status, which shows that hint.
  */

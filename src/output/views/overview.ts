@@ -113,7 +113,7 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal, sho
     who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstName(items),
     kind,
     reason:
-      kind === 'halted'
+      kind === 'halted' || kind === 'stopped'
         ? items[0]?.reason
         : kind === 'invalid'
           ? `correct ${batch} and run it again`

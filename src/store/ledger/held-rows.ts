@@ -25,7 +25,14 @@ import { sha256 } from './fingerprints.ts'
 import { type ClaimRequest, type ClaimResult, Claims, recordedAttempt } from './claim.ts'
 import { changeRow, maxFailures } from './ledger.ts'
 import { relatedPackageIds, type SelectedFence, selectFence } from './store-state.ts'
-import { isLeftOutButOrdered, recordPackageRelation, Matching, selectConflicts } from './matching.ts'
+import {
+  isLeftOutButOrdered,
+  recordPackageRelation,
+  Matching,
+  selectConflicts,
+  selectRowToCompare,
+  storedRowOf,
+} from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
@@ -55,6 +62,19 @@ WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)} AND body IS NOT
 const selectConflictingRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
+
+/**
+ * Rows of a batch in `:states` that were not sent because of an order that is cancelled now. `:cancelledBatch`: the batch of
+ * that order, or NULL for any.
+ */
+const selectMatchesOfCancelled = `
+SELECT s.row_number FROM submissions s
+LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
+WHERE s.batch_id = :batchId AND {isIn s.state, states} AND s.body IS NOT NULL AND coalesce(s.held_for, '') <> 'store_forgot'
+  AND s.matches_batch = coalesce(CAST(:cancelledBatch AS text), s.matches_batch) AND m.state = 'cancelled'
+ORDER BY s.row_number`
+
+const selectUnlocked = `${selectRowToCompare} AND s.row_number = :row`
 
 const selectAllowances = `
 SELECT allow_similar, shared, CAST(EXISTS (
@@ -147,6 +167,27 @@ export class HeldRows extends StorePart {
    */
   findOrdersMadeLater(batchId: string, state: 'pending' | 'held'): Promise<ReadonlyMap<number, LaterOrder>> {
     return this.engine.run(findLaterOrders(new Matching(this.key), batchId, [state]))
+  }
+
+  /**
+   * Finds the duplicates of a batch whose order was cancelled, and which conflict with no other one: the next run orders
+   * them. `of`: only those of an order of this batch, and held rows too.
+   */
+  findFreed(batchId: string, of?: string): Promise<number[]> {
+    const states = of === undefined ? ['duplicate'] : ['duplicate', 'held']
+    const { engine, key } = this
+    return engine.snapshot(function* () {
+      const matching = new Matching(key)
+      const freed: number[] = []
+      const values = { batchId, states, cancelledBatch: of }
+      for (const { row } of yield* all<{ row: number }>(selectMatchesOfCancelled, values)) {
+        const stored = storedRowOf(yield* get(selectUnlocked, { batchId, row }))
+        if (stored === undefined) continue
+        const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
+        if (damaged === undefined && conflicts.length === 0) freed.push(row)
+      }
+      return freed
+    })
   }
 
   /** Makes external results of the batch's waiting rows ignored. `recheck` has to be called afterwards. */

@@ -166,7 +166,7 @@ CAST((${unmatchedCondition(expressionOf)}) AS integer) AS unmatched,
  * the row and makes its attempt in one transaction. If added_at is in the future (added by a machine whose clock is
  * ahead), the current time is used.
  */
-const selectRowToCompare = `
+export const selectRowToCompare = `
 SELECT {addressOf s} AS row_address, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
   s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
   s.person_print, s.email_print, s.phone_print, s.external_results,

@@ -10,6 +10,7 @@ import {
   sortAttention,
   findAttention,
   batchAttention,
+  freedAttention,
   isRecent,
   secondOrderAttention,
 } from '../../domain/overview/attention.ts'
@@ -21,6 +22,7 @@ import {
   createOverview,
 } from '../../domain/overview/overview.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
+import { joinFirst } from '../../domain/wording/text.ts'
 import { countChecks } from '../../domain/request/listed-request.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -167,6 +169,7 @@ export async function readAttention(
   for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
+    else items.push(...(await readFreedDuplicates(services, batch)))
     if (states.every((state) => batch.counts[state] === 0)) continue
     const laterOrders =
       batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
@@ -197,6 +200,20 @@ export async function readAttention(
     items.push({ ...attention, reason: reason ?? null })
   }
   return items
+}
+
+/** Returns an item for the duplicates of a batch that can be ordered, because the order that they match was cancelled. */
+async function readFreedDuplicates(
+  { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
+  batch: Batch,
+): Promise<Attention[]> {
+  if (batch.counts.duplicate === 0 || batch.holder !== undefined) return []
+  const freed = new Set(await heldRows.findFreed(batch.id))
+  if (freed.size === 0) return []
+  const names: string[] = []
+  for await (const row of batches.rows(batch.id, { states: ['duplicate'] }))
+    if (freed.has(row.row)) names.push(formatRow(row))
+  return [freedAttention(batch, joinFirst(names, maxNamedWaiting))]
 }
 
 /**
