@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 
 import type { Context } from '../../src/app/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
+import { createCommandFinder as createFinderOfSource } from '../../src/cli/start/start.ts'
 import * as kindsOfSource from '../../src/errors/kinds.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { type Random, systemRandom } from '../../src/host/random.ts'
@@ -50,16 +51,18 @@ export function loadBuiltProgram() {
 /** The errors of a prompt that the user cancels or goes back from. The built program has its own classes of them. */
 export const { InterruptedError, PromptBackError } = isBuilt ? loadBuiltProgram() : kindsOfSource
 
+const findSourceCommand = createFinderOfSource(new URL('src/', sourceRoot), '.ts')
+
 /**
- * The tested program: src, or with `npm run test:built` the bundle, whose commands are found as by
- * bin/run.js.
+ * The tested program: src, or with `npm run test:built` the bundle. The commands of both are found as by bin/run.js,
+ * because oclif loads the commands and topics again for each command line.
  */
 const program: NonNullable<RunOptions['main']> = isBuilt
   ? (argv, context) => {
       const { createCommandFinder, main } = loadBuiltProgram()
       return main(argv, context, root, { findCommand: createCommandFinder(new URL('dist/', root)) })
     }
-  : (argv, context) => mainOfSource(argv, context, root, { fromSource: true })
+  : (argv, context) => mainOfSource(argv, context, root, { fromSource: true, findCommand: findSourceCommand })
 
 /** Runs one command line in this process, as bin/run.js does, with its own streams and environment. */
 export async function refcheck(argv: readonly string[], options: RunOptions = {}): Promise<Outcome> {

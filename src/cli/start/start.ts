@@ -12,11 +12,15 @@ import { internalError, main } from '../main.ts'
 
 /**
  * Returns a function that finds commands in a built `dist`, where `auth login` is the file `commands/auth/login.cjs`.
+ * Tests use it for `src`, with the extension `.ts`.
  * The function returns undefined unless the arguments begin with the whole name of a command and do not ask for help.
  * If it returns undefined, oclif interprets the arguments, for which it reads the flags of all commands and the
  * plugins.
  */
-export function createCommandFinder(dist: URL): (argv: readonly string[]) => ResolvedCommand | undefined {
+export function createCommandFinder(
+  dist: URL,
+  extension = '.cjs',
+): (argv: readonly string[]) => ResolvedCommand | undefined {
   const folder = new URL('commands/', dist)
   const load = createRequire(folder)
   return (argv) => {
@@ -25,7 +29,7 @@ export function createCommandFinder(dist: URL): (argv: readonly string[]) => Res
       return undefined
     const words = leadingWords(argv)
     for (let length = words.length; length > 0; length -= 1) {
-      const url = new URL(`${words.slice(0, length).join('/')}.cjs`, folder)
+      const url = new URL(`${words.slice(0, length).join('/')}${extension}`, folder)
       const file = fileURLToPath(url)
       if (!isPinned(url) && !existsSync(file)) continue
       const { default: command } = load(file) as { default: Partial<LaunchableCommand> }
