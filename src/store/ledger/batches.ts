@@ -26,7 +26,7 @@ import { orderOfResult, resultsBatch } from '../../domain/submission/external-re
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { SharedDetail } from '../../domain/submission/similarity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
+import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import { unmatchedRow } from '../../domain/submission/unmatched.ts'
 import { requireAccount } from './accounts.ts'
 import { type Work, all, get, insertRows, maxRows, readPages, run, runShared, updateRows } from './engine.ts'
@@ -45,9 +45,6 @@ import {
   sqlMayBeSent,
 } from './submission-rows.ts'
 
-const fromRowsInState = (state: SubmissionState): string =>
-  `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
-
 // In the statements of this file, words in braces differ between SQLite and PostgreSQL: see `Dialect` in engine.ts.
 
 /** Returns the name of a batch, as an expression. */
@@ -57,8 +54,9 @@ const nameOf = (
     WHEN ${batch}.sha256 IS NULL THEN 'recovered orders' ELSE '${unnamedFile}' END)`
 
 /**
- * A batch with the counts of its rows, in the order of `submissionStates`. A batch of a single order has the package
- * of its row. `shared` is a JSON list of the e-mails and phones that many rows of the batch may share.
+ * A batch with `states`: each state of its rows, their number and the time of their last change. One subquery returns it
+ * all, because PostgreSQL plans the statement in each session. A batch of a single order has the package of its row.
+ * `shared` is a JSON list of the e-mails and phones that many rows of the batch may share.
  */
 const selectBatches = `
 SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_file, b.account, b.queued_at,
@@ -67,10 +65,9 @@ SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_fil
   b.allow_duplicate, b.allow_similar, b.shared, b.halted_at, b.halt_code, b.halt_message, b.halt_hint,
   CASE b.kind WHEN 'file' THEN b.package_id ELSE
     (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) END AS package_id,
-  ${submissionStates.map((state) => `(SELECT count(*) ${fromRowsInState(state)})`).join(` || ' ' || `)} AS counts,
-  (SELECT max(changed_at) FROM (
-    ${submissionStates.map((state) => `SELECT max(changed_at) AS changed_at ${fromRowsInState(state)}`).join(' UNION ALL ')}
-  ) AS changes) AS changed_at
+  (SELECT string_agg(state || ' ' || row_count || ' ' || last_change, ' ') FROM (
+    SELECT state, count(*) AS row_count, max(changed_at) AS last_change
+    FROM submissions WHERE batch_id = b.id GROUP BY state) AS found) AS states
 FROM batches b`
 
 const selectByIdentity = `${selectBatches} WHERE b.identity = :identity`
@@ -202,21 +199,24 @@ type SelectedBatch = Omit<
   'allowDuplicate' | 'allowSimilar' | 'shared' | 'counts' | 'halt' | 'changedAt' | 'holder'
 > &
   Record<'allowDuplicate' | 'allowSimilar', number> &
-  Record<'shared' | 'counts', string> &
-  Record<'haltedAt' | 'changedAt', number | undefined> &
-  Record<'haltCode' | 'haltMessage' | 'haltHint', string | undefined>
+  Record<'shared', string> &
+  Record<'haltedAt', number | undefined> &
+  Record<'states' | 'haltCode' | 'haltMessage' | 'haltHint', string | undefined>
 
 export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch {
-  const { haltedAt: at, haltCode: code = '', haltMessage: message = '', haltHint: hint, ...batch } = selected
-  const counts = selected.counts.split(' ').map(Number)
+  const { haltedAt: at, haltCode: code = '', haltMessage: message = '', haltHint: hint, ...others } = selected
+  const { states = '', ...batch } = others
+  const found = Array.from(states.matchAll(/(\S+) (\d+) (-?\d+)/g), ([, state, count, changedAt]) => {
+    return { state: state as SubmissionState, count: Number(count), changedAt: Number(changedAt) }
+  })
   return {
     ...batch,
     allowDuplicate: batch.allowDuplicate === 1,
     allowSimilar: batch.allowSimilar === 1,
     shared: JSON.parse(batch.shared) as string[],
-    counts: countsOf(submissionStates.map((state, index) => ({ state, count: counts[index] ?? 0 }))),
+    counts: countsOf(found),
     halt: at === undefined ? undefined : { at, code, message, hint },
-    changedAt: Math.max(batch.addedAt, batch.changedAt ?? 0),
+    changedAt: Math.max(batch.addedAt, ...found.map(({ changedAt }) => changedAt)),
     holder,
   }
 }
