@@ -65,14 +65,27 @@ test.each([33, 108_052])(
   },
 )
 
+/** The lowest seed that detected each mutant when it was last searched for. It is tried first, then all others. */
+const detectingSeeds: Readonly<Record<string, number>> = {
+  'resend after a crash': 17,
+  'journal after sending': 4,
+  'NORMAL instead of FULL': 5,
+  'retry on 5xx': 1,
+  'reuse of keep-alive connections': 25,
+  'lease expiry back to pending': 3,
+}
+
 describe('the simulation detects a program with this mutation:', () => {
   test.each(Object.keys(mutants))(
     '%s',
     async (name) => {
       const mutant = mutants[name] ?? noMutation
+      const seeds = Array.from({ length: mutantSeedCount }, (_, at) => at + 1)
+      const knownSeed = detectingSeeds[name]
       let failingSeed: number | undefined
-      for (let seed = 1; seed <= mutantSeedCount && failingSeed === undefined; seed += 1) {
+      for (const seed of new Set([...(knownSeed === undefined ? [] : [knownSeed]), ...seeds])) {
         if ((await simulate(seed, mutant)).broken.length > 0) failingSeed = seed
+        if (failingSeed !== undefined) break
       }
       expect({ name, failingSeed }).toEqual({ name, failingSeed: expect.any(Number) as number })
     },
