@@ -261,7 +261,7 @@ test('an invalid person who was then ordered by hand or by the corrected file co
   expect(page).toContain('Ike Ivo')
 })
 
-test('an invalid person is not counted as ordered because somebody else is, or because of another package', async () => {
+test('an invalid person is not counted as ordered because another person is, or because of another package', async () => {
   const { type, write } = await session()
   const invalidRows = 'Ado,Arm,ado@example.com,no phone\nEva,Arm,office@example.com,no phone'
   write('i.csv', `${header}\n${ada}\n${invalidRows}\n`)
