@@ -6,7 +6,8 @@ import { chooseExportFormat, exportFormats, exportTable } from '../../domain/bat
 import { batchPage } from '../../app/overview.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { readExportedRows, findBatch } from '../../usecases/batch/read-batch.ts'
+import { findBatch } from '../../usecases/batch/read-batch.ts'
+import { readExportedRows } from '../../usecases/batch/results-file.ts'
 
 export default class BatchExport extends BaseCommand<typeof BatchExport> {
   static override summary = 'Write the rows of a batch to a file'

@@ -4,7 +4,6 @@ import {
   type BatchRow,
   type LaterOrder,
   type Match,
-  type RowFilter,
   formatRow,
 } from '../../domain/batch/batch.ts'
 import {
@@ -41,7 +40,6 @@ import { NotFoundError, UsageError, InternalError, InterruptedError } from '../.
 import type { Batches } from '../../store/ledger/batches.ts'
 import { openFileOfBatch, readLinesOfRows } from './results-file.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
-import type { ExportedRow, ResultsProperties } from '../../domain/batch/results.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'heldRows' | 'ledger' | 'clock'>
 
@@ -573,30 +571,5 @@ export async function watchBatch(
       if (!signal.aborted) throw error
       throw new InterruptedError('stopped watching; the batch continues')
     }
-  }
-}
-
-/**
- * Returns the rows of a batch in the order of the file, with the values of their orders, also of orders that
- * were not sent.
- */
-export async function readExportedRows(
-  batches: Batches,
-  { id: batchId, ...properties }: ResultsProperties & { id: string },
-  filter: RowFilter,
-): Promise<ExportedRow[]> {
-  const { toExportedRow } = await import('../../domain/batch/results.ts')
-  const rows: ExportedRow[] = []
-  const bodies = batches.bodies(batchId, filter)[Symbol.asyncIterator]()
-  try {
-    let next = await bodies.next()
-    for await (const row of batches.rows(batchId, filter)) {
-      while (next.done !== true && next.value.row < row.row) next = await bodies.next()
-      const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
-      rows.push(toExportedRow(row, body, properties))
-    }
-    return rows
-  } finally {
-    await bodies.return?.()
   }
 }

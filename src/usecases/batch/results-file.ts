@@ -4,7 +4,7 @@ import { access, constants, lstat, readdir, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile, BatchEventListener } from './read-file.ts'
-import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
@@ -14,7 +14,7 @@ import type { FileSource } from '../services.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { ResultsProperties } from '../../domain/batch/results.ts'
+import type { ExportedRow, ResultsProperties } from '../../domain/batch/results.ts'
 import { submissionStates } from '../../domain/submission/states.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 
@@ -484,5 +484,30 @@ async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncG
         joinTexts(({ suggestion }) => suggestion),
       ],
     }
+  }
+}
+
+/**
+ * Returns the rows of a batch in the order of the file, with the values of their orders, also of orders that
+ * were not sent.
+ */
+export async function readExportedRows(
+  batches: Batches,
+  { id: batchId, ...properties }: ResultsProperties & { id: string },
+  filter: RowFilter,
+): Promise<ExportedRow[]> {
+  const { toExportedRow } = await import('../../domain/batch/results.ts')
+  const rows: ExportedRow[] = []
+  const bodies = batches.bodies(batchId, filter)[Symbol.asyncIterator]()
+  try {
+    let next = await bodies.next()
+    for await (const row of batches.rows(batchId, filter)) {
+      while (next.done !== true && next.value.row < row.row) next = await bodies.next()
+      const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
+      rows.push(toExportedRow(row, body, properties))
+    }
+    return rows
+  } finally {
+    await bodies.return?.()
   }
 }
