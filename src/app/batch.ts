@@ -12,7 +12,7 @@ import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/st
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import { createOrderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
-import type { Batch, BatchCounts } from '../domain/batch/batch.ts'
+import type { Batch, BatchCounts, BatchRow } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
 import { sanitize } from '../host/text.ts'
 
@@ -279,13 +279,19 @@ export function withoutRepeatedHint(batch: Batch, failure: RefcheckError | undef
 
 /**
  * Returns the status of a batch, with its results file if there is one. For scripts it includes the conflict of each
- * row that was not sent.
+ * row that was not sent; `previewed`: these rows of a dry run.
  */
-export async function batchView(app: App, batch: Batch, isJson: boolean): Promise<View> {
+export async function batchView(
+  app: App,
+  batch: Batch,
+  isJson: boolean,
+  previewed?: readonly BatchRow[],
+): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const { listStoppedRows } = await import('../usecases/batch/read-batch.ts')
-  const rowsNotSent = isJson ? await listStoppedRows(await app.services('batches', 'files'), batch) : []
+  const services = await app.services('batches', 'files')
+  const rowsNotSent = isJson ? await listStoppedRows(services, batch, previewed) : []
   return batchStatusView(await statusWithPackage(app, { ...batch, resultsFile }), rowsNotSent)
 }
 

@@ -324,3 +324,28 @@ test('a duplicate of a cancelled row is not listed when its person is ordered or
   await type(`batch cancel ${thirdId} --yes`)
   expect(await readAttention()).toEqual([])
 })
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a dry run of the file of an existing batch shows what a run would send, and changes no row (%s)',
+  async (store) => {
+    const { type, folder } = await session({ store })
+    writePeopleFile(folder, createEmails(2), 'f1.csv')
+    const first = await type('batch run f1.csv --package 102 --yes --max 1 --json')
+    const { batch_id: firstId } = first.json() as { batch_id: string }
+    writePeopleFile(folder, [...createEmails(2), 'bo@example.com'], 'f2.csv')
+    const second = await type('batch run f2.csv --package 102 --yes --json')
+    const { batch_id: secondId } = second.json() as { batch_id: string }
+    await type(`batch cancel ${firstId} --yes`)
+    const readRows = async () => (await type(`batch rows ${secondId} --json`)).stdout
+    const before = await readRows()
+    const dryRun = await type('batch run f2.csv --package 102 --dry-run --json')
+    expect(dryRun.json()).toMatchObject({
+      counts: { accepted: 1, duplicate: 1, pending: 1 },
+      stopped: [{ row: 1, state: 'duplicate' }],
+    })
+    expect(await readRows()).toBe(before)
+    expect((await type('status --json')).json()).toMatchObject({
+      attention: [{ batch: 'f2.csv', reason: 'duplicates of cancelled rows, not ordered: Ana Row2' }],
+    })
+  },
+)

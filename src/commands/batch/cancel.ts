@@ -4,10 +4,9 @@ import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { perhapsOrderedError } from '../../domain/batch/held-question.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { cancelBatch } from '../../usecases/batch/change-batch.ts'
+import { cancelBatch, describeFreedRows } from '../../usecases/batch/change-batch.ts'
 import {
   describeCancelledRows,
-  describeFreedRows,
   describeWaitingRows,
   findBatch,
   listHeld,

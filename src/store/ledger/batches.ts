@@ -321,7 +321,7 @@ export function* findLaterOrders(
   return orders
 }
 
-function countsOf(rows: readonly { state: SubmissionState; count: number }[]): BatchCounts {
+export function countsOf(rows: readonly { state: SubmissionState; count: number }[]): BatchCounts {
   const counts = createEmptyCounts()
   for (const { state, count } of rows) {
     counts[state] = count

@@ -1,4 +1,4 @@
-import type { OtherPackageCount, LaterOrder } from '../../domain/batch/batch.ts'
+import type { BatchCounts, BatchRow, OtherPackageCount, LaterOrder } from '../../domain/batch/batch.ts'
 import { fileIdentity } from '../../domain/batch/new-row.ts'
 import {
   type ConflictCounts,
@@ -19,7 +19,15 @@ import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { changedElsewhereError, waitingStates } from '../../domain/submission/states.ts'
 import type { NewAttempt, RowId, Submission } from '../../domain/submission/submission.ts'
-import { findLaterOrders, type SelectedRow } from './batches.ts'
+import {
+  batchRowOf,
+  countsOf,
+  findLaterOrders,
+  selectCounts,
+  type SelectedRow,
+  selectPageOf,
+  selectRows,
+} from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type ClaimRequest, type ClaimResult, Claims, recordedAttempt } from './claim.ts'
@@ -124,6 +132,12 @@ export interface FoundRequest {
   why: string
 }
 
+/** New external results of a batch, as the parameters of `updateExternalResults`. */
+export interface NewExternalResults {
+  rows: ReadonlyMap<number, readonly ExternalResult[]>
+  files: ReadonlySet<string>
+}
+
 /** The result of a release. */
 export interface ReleaseResult {
   /** Rows that are pending now. */
@@ -145,19 +159,30 @@ export class HeldRows extends StorePart {
    * pending rows whose people were ordered meanwhile. Returns the number of rows that changed.
    */
   async recheck(batchId: string, at: number): Promise<number> {
-    const conflictingRows = await this.engine.run(all<ConflictingRow>(selectConflictingRows, { batchId }))
-    const comparableRows = conflictingRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
+    const comparableRows = await this.engine.run(selectComparableRows(batchId))
     const orderedMeanwhile = await this.findOrdersMadeLater(batchId, 'pending')
     if (comparableRows.length + orderedMeanwhile.size === 0) return 0
+    return this.#compareInTransaction(batchId, (matching) => recheckRows(matching, batchId, at))
+  }
+
+  /**
+   * Returns the counts and the rows that are not sent which a batch would have after `updateExternalResults`, if there are
+   * results, and `recheck`. Nothing is changed.
+   */
+  previewRecheck(
+    batchId: string,
+    results: NewExternalResults | undefined,
+    at: number,
+  ): Promise<{ counts: BatchCounts; notSent: BatchRow[] }> {
     return this.#compareInTransaction(batchId, function* (matching) {
-      let changedCount = 0
-      for (const row of orderedMeanwhile.keys()) {
-        if (yield* comparePending(matching, { batchId, row }, at)) changedCount += 1
-      }
-      for (const { row, state } of comparableRows) {
-        if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changedCount += 1
-      }
-      return changedCount
+      yield* run('SAVEPOINT before_preview')
+      if (results !== undefined) yield* replaceResults(matching, batchId, results, at)
+      yield* recheckRows(matching, batchId, at)
+      const counts = countsOf(yield* all(selectCounts, { batchId }))
+      const page = { batchId, after: 0, limit: counts.total, states: ['duplicate', 'held'] }
+      const rows = yield* allOrders<SelectedRow>(selectPageOf(selectRows, true), page)
+      yield* run('ROLLBACK TO SAVEPOINT before_preview')
+      return { counts, notSent: rows.map(batchRowOf) }
     })
   }
 
@@ -202,21 +227,12 @@ export class HeldRows extends StorePart {
    */
   async updateExternalResults(
     batchId: string,
-    rows: ReadonlyMap<number, readonly ExternalResult[]>,
-    files: ReadonlySet<string>,
+    rows: NewExternalResults['rows'],
+    files: NewExternalResults['files'],
     at: number,
   ): Promise<void> {
-    await this.#compareInTransaction(batchId, function* (matching) {
-      const waitingRows = yield* all<RowWithResults>(selectResults, { batchId })
-      for (const { row, state, externalResults } of waitingRows) {
-        if (externalResults === ignoredResults) continue
-        const oldResults = parseExternalResults(externalResults) ?? []
-        const merged = mergeExternalResults(oldResults, files, rows.get(row) ?? [])
-        if (merged === undefined) continue
-        yield* updateRows('submissions', { externalResults: JSON.stringify(merged) }, { batchId, row })
-        if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
-      }
-    })
+    const results = { rows, files }
+    await this.#compareInTransaction(batchId, (matching) => replaceResults(matching, batchId, results, at))
   }
 
   /**
@@ -457,6 +473,41 @@ function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: '
     shared: release.kind === 'shared' ? JSON.stringify([...shared, release.value]) : batch.shared,
   }
   yield* updateRows('batches', allowed, { id: batchId })
+}
+
+/** Selects the held rows and the duplicates whose conflicts may no longer exist. */
+function* selectComparableRows(batchId: string): Work<ConflictingRow[]> {
+  const rows = yield* all<ConflictingRow>(selectConflictingRows, { batchId })
+  return rows.filter(({ heldFor }) => heldFor !== 'store_forgot')
+}
+
+/** Compares rows as `HeldRows.recheck` does. Returns the number of rows that changed. */
+function* recheckRows(matching: Matching, batchId: string, at: number): Work<number> {
+  let changedCount = 0
+  for (const row of (yield* findLaterOrders(matching, batchId, ['pending'])).keys()) {
+    if (yield* comparePending(matching, { batchId, row }, at)) changedCount += 1
+  }
+  for (const { row, state } of yield* selectComparableRows(batchId)) {
+    if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changedCount += 1
+  }
+  return changedCount
+}
+
+/** Replaces external results as `HeldRows.updateExternalResults` does. */
+function* replaceResults(
+  matching: Matching,
+  batchId: string,
+  { rows, files }: NewExternalResults,
+  at: number,
+): Work<void> {
+  for (const { row, state, externalResults } of yield* all<RowWithResults>(selectResults, { batchId })) {
+    if (externalResults === ignoredResults) continue
+    const oldResults = parseExternalResults(externalResults) ?? []
+    const merged = mergeExternalResults(oldResults, files, rows.get(row) ?? [])
+    if (merged === undefined) continue
+    yield* updateRows('submissions', { externalResults: JSON.stringify(merged) }, { batchId, row })
+    if (state === 'pending') yield* comparePending(matching, { batchId, row }, at)
+  }
 }
 
 /**

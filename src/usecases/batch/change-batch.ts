@@ -23,7 +23,13 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
-import { type BatchServices, findConflictingRow, findBatch, findRow } from './read-batch.ts'
+import {
+  type BatchServices,
+  describeWaitingRows,
+  findConflictingRow,
+  findBatch,
+  findRow,
+} from './read-batch.ts'
 import {
   bodyForPackage,
   moveError,
@@ -407,6 +413,28 @@ export async function cancelBatch(
     }
     return rows.length
   })
+}
+
+/**
+ * Returns, for each batch with rows that were not sent because of cancelled rows of a batch, their people and the command
+ * that orders them.
+ */
+export async function describeFreedRows(
+  services: Pick<Services, 'batches' | 'heldRows' | 'files'>,
+  cancelledBatch: string,
+): Promise<string[]> {
+  const lines: string[] = []
+  for (const batch of await services.batches.list()) {
+    const { id, name, counts } = batch
+    const numbers =
+      counts.duplicate + counts.held === 0 ? [] : await services.heldRows.findFreed(id, cancelledBatch)
+    if (numbers.length === 0) continue
+    const { people } = await describeWaitingRows(services, batch, numbers)
+    lines.push(
+      `Left out of ${name} because of these rows: ${people}. To order ${numbers.length === 1 ? 'this row' : 'these rows'} now: refcheck batch resume ${id}`,
+    )
+  }
+  return lines
 }
 
 export interface MoveServices extends BatchServices, SchemaServices, Pick<Services, 'files'> {

@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import type { Batch, NewFileBatch } from '../../domain/batch/batch.ts'
+import type { Batch, BatchRow, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { OrderToConfirm } from '../../domain/submission/confirmation.ts'
 import {
@@ -33,7 +33,8 @@ import {
   reportLostFormatting,
   findResultsPath,
 } from './results-file.ts'
-import { findBatchToRun } from './read-batch.ts'
+import { findBatch, findBatchToRun } from './read-batch.ts'
+import type { HeldRows, NewExternalResults } from '../../store/ledger/held-rows.ts'
 import {
   updateExternalResults,
   openExternalResults,
@@ -102,8 +103,8 @@ interface OrderFileChoices {
 export type OrderFileEnd =
   /** No batch was made: for a dry run, because of `failure`, or because all people were ordered before. */
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
-  /** A dry run of a file that is a batch already. */
-  | { kind: 'existing-batch'; batch: Batch }
+  /** A dry run of a file that is a batch already, as a run would find it. `notSent`: its duplicates and held rows. */
+  | { kind: 'existing-batch'; batch: Batch; notSent: BatchRow[] }
   /**
    * The batch is in the store. `isPlanned`: it is new, and its plan was shown. `finished`: set for an earlier batch
    * whose people are all ordered; its results file is not changed.
@@ -241,21 +242,18 @@ async function continueBatch(
   foundBatch: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
-  // A dry run compares with external results too: without them it would list rows that a run does not send.
-  if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, foundBatch, file)
-  else if (!choices.isDryRun) await ports.heldRows.ignoreResults(foundBatch.id)
-  if (!choices.isDryRun) {
-    try {
-      await requireOpenStore(ports, foundBatch)
-    } catch (error) {
-      if (!(error instanceof StoreClosedError) || foundBatch.counts.unknown === 0) throw error
-      // The run sends nothing either, and reports the unknown rows first.
-      return { kind: 'stored', batchId: foundBatch.id, isPlanned: false }
-    }
+  if (choices.isDryRun) return previewKnown(ports, prompts, foundBatch.id, { file, choices })
+  if (choices.allowances.ignoreResults) await ports.heldRows.ignoreResults(foundBatch.id)
+  else await updateExternalResults(ports, ports.files, foundBatch, file)
+  try {
+    await requireOpenStore(ports, foundBatch)
+  } catch (error) {
+    if (!(error instanceof StoreClosedError) || foundBatch.counts.unknown === 0) throw error
+    // The run sends nothing either, and reports the unknown rows first.
+    return { kind: 'stored', batchId: foundBatch.id, isPlanned: false }
   }
   const batch = await findBatchToRun(ports, foundBatch.id)
   prompts.onKnown(batch)
-  if (choices.isDryRun) return { kind: 'existing-batch', batch }
   const { results, allowances } = choices
   if (allowances.allowSimilar || allowances.shared.length > 0)
     ports.onBatchEvent({ name: 'similar-too-late', batchId: batch.id, held: batch.counts.held })
@@ -272,6 +270,29 @@ async function continueBatch(
     if (path !== undefined) await ports.batches.recordResultsFile(batch.id, path)
   }
   return { kind: 'stored', batchId: batch.id, isPlanned: false }
+}
+
+/** Returns the batch as a run would find it, after its comparisons. The store is not changed. */
+async function previewKnown(
+  ports: OrderFileServices,
+  prompts: OrderFilePrompts,
+  id: string,
+  { file, choices }: { file: BatchFile; choices: OrderFileChoices },
+): Promise<OrderFileEnd> {
+  const batch = await findBatch(ports, id)
+  let results: NewExternalResults | undefined
+  const heldRows: Pick<HeldRows, 'updateExternalResults'> = {
+    async updateExternalResults(_, rows, files) {
+      results = { rows, files }
+    },
+  }
+  // Without the external results, the rows to send would include some that a run does not send.
+  if (!choices.allowances.ignoreResults)
+    await updateExternalResults({ ...ports, heldRows }, ports.files, batch, file)
+  const { counts, notSent } = await ports.heldRows.previewRecheck(id, results, ports.clock.now())
+  const previewed = { ...batch, counts }
+  prompts.onKnown(previewed)
+  return { kind: 'existing-batch', batch: previewed, notSent }
 }
 
 /** Finds the batch that was made from this file; with `reading`, only if the file was read in this way. */

@@ -214,28 +214,6 @@ export async function describeCancelledRows(
   }
 }
 
-/**
- * Returns, for each batch with rows that were not sent because of cancelled rows of a batch, their people and the command
- * that orders them.
- */
-export async function describeFreedRows(
-  services: Pick<Services, 'batches' | 'heldRows' | 'files'>,
-  cancelledBatch: string,
-): Promise<string[]> {
-  const lines: string[] = []
-  for (const batch of await services.batches.list()) {
-    const { id, name, counts } = batch
-    const numbers =
-      counts.duplicate + counts.held === 0 ? [] : await services.heldRows.findFreed(id, cancelledBatch)
-    if (numbers.length === 0) continue
-    const { people } = await describeWaitingRows(services, batch, numbers)
-    lines.push(
-      `Left out of ${name} because of these rows: ${people}. To order ${numbers.length === 1 ? 'this row' : 'these rows'} now: refcheck batch resume ${id}`,
-    )
-  }
-  return lines
-}
-
 /** Returns the people of the first rows with their lines, and the number of the others. */
 async function nameFirstPeople(
   files: Services['files'],
@@ -530,13 +508,18 @@ export async function listHeld(
   return rows
 }
 
-/** Lists the rows that were not sent because of a conflict, in the order of the file. */
+/** Lists the rows that were not sent because of a conflict, in the order of the file. `previewed`: those of a dry run. */
 export async function listStoppedRows(
-  ports: Pick<Services, 'batches' | 'files'>,
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
+  previewed?: readonly BatchRow[],
 ): Promise<StoppedRow[]> {
   if (batch.counts.duplicate + batch.counts.held === 0) return []
-  return (await listRows(ports, batch, ['duplicate', 'held'])).map(toStoppedRow)
+  const lines = await readLinesOfRows(files, batch)
+  const stopped: StoppedRow[] = []
+  for await (const row of previewed ?? batches.rows(batch.id, { states: ['duplicate', 'held'] }))
+    stopped.push(toStoppedRow(toListedRow(row, lines.get(row.row))))
+  return stopped
 }
 
 const pollIntervalMs = 500
