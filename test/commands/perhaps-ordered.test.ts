@@ -175,8 +175,8 @@ test('a rejected person who may have been ordered by another file is not sent ag
     2  rows
 
     results  HOME/l.results.csv
-    2> Error: 1 row is the same as an order whose outcome is unknown
-    2> Settle that first: refcheck batch reconcile BATCH_2 --row 1
+    2> Error: 1 row is the same as an order that a user dropped and that may have been accepted
+    2> To decide again about that order: refcheck batch reconcile BATCH_2 --row 1
     exit 8
   `)
   await type(`batch export ${id} --format html --output l.html`)

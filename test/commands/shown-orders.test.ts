@@ -94,3 +94,25 @@ test.each(stores)(
     expect(listOrderedEmails()).toHaveLength(3)
   },
 )
+
+test('request create says in its review that the person is held in a batch', async () => {
+  const { type, write } = await session()
+  const kai = 'Kai,Kurz,kai@example.com,+61400000001\nKay,Kurz,kay@example.com,+61400000001'
+  write('hi.csv', `first_name,last_name,email,phone\n${kai}\n`)
+  await type('batch run hi.csv --package 102 --yes --json')
+  const kay =
+    'request create --package 102 --first-name Kay --last-name Kurz --email kay@example.com --phone +61400000001'
+  const no = {
+    ask: /^Kay Kurz is held in a batch and waits for a decision: .* Somebody similar was ordered: /,
+    confirm: false,
+  }
+  const toReview = { ask: 'Is everything correct?', choose: 'Yes, go on' }
+  const leave = { ask: 'Is everything correct?', choose: 'Leave for now, and keep the answers' }
+  expect(await type(kay, { answers: [toReview, no, leave] })).toMatchObject({ code: 130 })
+  expect(await type(`${kay} --yes`, { answers: [no] })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Kay --last-name Kurz --email kay@example.com --phone +61400000001 --yes
+    ? Kay Kurz is held in a batch and waits for a decision: refcheck batch release BATCH_1…. Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Kai Kurz (kai@example.com) has the same phone. Order anyway? no
+    2> Nothing was ordered.
+    exit 2
+  `)
+})

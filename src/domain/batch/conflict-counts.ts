@@ -6,8 +6,13 @@ import type { LaterOrder } from './batch.ts'
 
 /** The orders that the duplicates and held rows of a batch conflict with at present. */
 export interface ConflictCounts {
-  /** Duplicates of orders with an unknown outcome, and the batch of one of these. */
-  unknown: { count: number; batchId: string | undefined; droppedRow?: number | undefined }
+  /** Duplicates of orders with an unknown outcome, and the batch of one of these. `droppedCount`: those of dropped orders. */
+  unknown: {
+    count: number
+    batchId: string | undefined
+    droppedRow?: number | undefined
+    droppedCount?: number | undefined
+  }
   /**
    * Duplicates of rows that are pending, in flight or held in another batch. `isHeld`: whether the batch that is named has
    * such a held row, which may have been ordered.
@@ -122,7 +127,9 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       }
     } else if (state === 'unknown' || state === 'dropped') {
       const droppedRow = state === 'dropped' ? group.row : undefined
-      conflicts.unknown = { count: conflicts.unknown.count + count, batchId, droppedRow }
+      const { count: earlierCount, droppedCount: earlierDroppedCount = 0 } = conflicts.unknown
+      const droppedCount = earlierDroppedCount + (state === 'dropped' ? count : 0) || undefined
+      conflicts.unknown = { count: earlierCount + count, batchId, droppedRow, droppedCount }
     } else if (state === 'accepted') {
       const { orderedBefore } = conflicts
       orderedBefore.count += count

@@ -120,13 +120,19 @@ export function sameAsUnknownError({
   count,
   batchId,
   droppedRow,
+  droppedCount,
 }: ConflictCounts['unknown']): OutcomeUnknownError {
   const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
   const words = ['refcheck batch reconcile', ...(batchId === undefined ? [] : [batchId])]
   // Without its number, reconcile asks about unknown rows only.
   if (droppedRow !== undefined) words.push('--row', String(droppedRow))
-  return new OutcomeUnknownError(`${rows} whose outcome is unknown`, {
-    hint: `Settle that first: ${words.join(' ')}`,
+  // A user has decided that a dropped order is not sent again.
+  const [reason, step] =
+    droppedCount === count
+      ? ['that a user dropped and that may have been accepted', 'To decide again about that order']
+      : ['whose outcome is unknown', 'Settle that first']
+  return new OutcomeUnknownError(`${rows} ${reason}`, {
+    hint: `${step}: ${words.join(' ')}`,
     order: { batchId },
   })
 }

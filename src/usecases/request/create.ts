@@ -250,7 +250,9 @@ export class SimilarQuestion {
     if (conflict === undefined) return
     if (!canBeConfirmed(conflict)) throw duplicateError(conflict, baseUrl)
     if (!isMoreAsked) return
-    const question = { message: `${conflictSentence(conflict)} Go on all the same?`, isDestructive: true }
+    const sentences = [await this.#describeHeldRow(order), conflictSentence(conflict), 'Go on all the same?']
+    const message = sentences.filter((each) => each !== undefined).join(' ')
+    const question = { message, isDestructive: true }
     if ((await this.#prompter?.confirm(question)) !== true)
       throw new InterruptedError('cancelled; nothing was ordered')
   }
@@ -260,8 +262,10 @@ export class SimilarQuestion {
     const conflict = await this.previewConflict(order)
     this.#shownConflict = conflict !== undefined && canBeConfirmed(conflict) ? conflict : undefined
     const repeatedOrderSentence = await this.describeRepeatedOrder(order)
-    if (conflict !== undefined || repeatedOrderSentence !== undefined) {
-      const sentences = [repeatedOrderSentence, this.#shownConflict && conflictSentence(this.#shownConflict)]
+    const heldSentence = await this.#describeHeldRow(order)
+    if (conflict !== undefined || repeatedOrderSentence !== undefined || heldSentence !== undefined) {
+      const conflictText = this.#shownConflict && conflictSentence(this.#shownConflict)
+      const sentences = [repeatedOrderSentence, heldSentence, conflictText]
       return sentences.filter((each) => each !== undefined).join(' ') || undefined
     }
     const services = await this.#openServices()
@@ -288,15 +292,18 @@ export class SimilarQuestion {
   /** Asks whether to order in spite of the conflict, unless the review has shown it. */
   async isConfirmed(conflict: Conflict, order: RequestBody): Promise<boolean> {
     const isShown = this.#shownConflict !== undefined && isSameConflict(this.#shownConflict, conflict)
-    const heldSentence = await this.#describeHeldRow(order)
-    const message = `${heldSentence}${conflictSentence(conflict)} Order anyway?`
+    const sentences = [await this.#describeHeldRow(order), conflictSentence(conflict), 'Order anyway?']
+    const message = sentences.filter((each) => each !== undefined).join(' ')
     this.#isSimilarConfirmed =
       isShown || (await this.#prompter?.confirm({ message, initial: false, isDestructive: true })) === true
     return this.#isSimilarConfirmed
   }
 
-  /** Returns a sentence about a held row of the same person and package; empty if there is none. */
-  async #describeHeldRow({ recipient: person, package_id: packageId }: RequestBody): Promise<string> {
+  /** Returns a sentence about a held row of the same person and package; undefined if there is none. */
+  async #describeHeldRow({
+    recipient: person,
+    package_id: packageId,
+  }: RequestBody): Promise<string | undefined> {
     const { ledger, api, account = '' } = await this.#openServices()
     const heldRows = await ledger.list({ email: person.email, account, states: ['held'] })
     const row = heldRows.find(
@@ -307,8 +314,8 @@ export class SimilarQuestion {
         each.baseUrl === api.baseUrl,
     )
     return row === undefined
-      ? ''
-      : `${personName(person)} is held in a batch and waits for a decision: refcheck batch release ${row.batchId.slice(0, 8)}. `
+      ? undefined
+      : `${personName(person)} is held in a batch and waits for a decision: refcheck batch release ${row.batchId.slice(0, 8)}.`
   }
 
   /** Returns the flags with which the same order needs no question about duplicates and similar people. */

@@ -161,7 +161,7 @@ test('the conflicts of a planned file are counted by the state of the earlier or
       firstSentAt: 5,
       lastSentAt: 9,
     },
-    unknown: { count: 2, batchId: 'b-3', droppedRow: 1 },
+    unknown: { count: 2, batchId: 'b-3', droppedRow: 1, droppedCount: 1 },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
   })
