@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
-import { type Session, session } from '../harness/session.ts'
+import { type Session, type Step, session } from '../harness/session.ts'
 
 test('a corrected copy of a file that was not sent to its end names the batch in which the other people wait as well as the held row', async () => {
   const here = await session()
@@ -242,6 +242,23 @@ test('a row that waits no more at the answer to send another one instead is comp
   const { stderr } = await type(`${corrected} --yes`, { answers })
   expect(stderr).toMatch(/^Ana Row4 does not wait any more in people\.csv; nothing was changed there$/m)
   expect(stderr).toMatch(/^ {2}ordered {2}Ana Row4 {2}a4@exmaple\.com, /m)
+  expect(listOrderedEmails()).toEqual([...createEmails(3), 'a4@exmaple.com'])
+})
+
+test('a row of a batch that is running is not cancelled for another row, which stays held', async () => {
+  const here = await session()
+  const { type, listOrderedEmails } = here
+  const oldId = await correctStoppedFile(here)
+  const { batch_id: newId } = (await type(`${corrected} --yes --json`)).json() as { batch_id: string }
+  let released: Step | undefined
+  const answers = [{ ask: samePersonQuestion, choose: sendInstead }]
+  here.intercept(async (request, ask) => {
+    if (request.method === 'POST') released ??= await type(`batch release ${newId}`, { answers })
+    return ask(request)
+  })
+  await type(`batch resume ${oldId} --yes`)
+  expect(released?.stderr).toMatch(/^Batch \S+ is being run by process /m)
+  expect(released?.stderr).toMatch(/^No row was released\. Decide later with: refcheck batch release /m)
   expect(listOrderedEmails()).toEqual([...createEmails(3), 'a4@exmaple.com'])
 })
 
