@@ -300,7 +300,7 @@ test('a later file of a person who is held because of lost attempts names the co
     2>     Ana Row4 (line 2): held in batch BATCH_1…
     2> Sending takes under a minute
     2>
-    1 of 2 people in two.csv is ordered; 1 duplicate
+    1 of 2 people in two.csv is ordered; 1 waiting in another batch
 
     batch  BATCH_2
     two.csv, 102 Identity check only
@@ -310,7 +310,7 @@ test('a later file of a person who is held because of lost attempts names the co
     2  rows
 
     results  HOME/two.results.csv
-    2> Error: 1 of 2 rows was accepted (1 duplicate)
+    2> Error: 1 of 2 rows was accepted (1 waiting in another batch)
     2> Decide about the held rows of the other batch first: refcheck batch release BATCH_1
     exit 10
   `)

@@ -272,7 +272,7 @@ test.each(stores)(
       2>     Ana Row2 (line 3): waiting in batch BATCH_1…
       2> Sending takes under a minute
       2>
-      1 of 3 people in more.csv is ordered; 2 duplicate
+      1 of 3 people in more.csv is ordered; 2 waiting in another batch
 
       batch  BATCH_2
       more.csv, 102 Identity check only
@@ -282,7 +282,7 @@ test.each(stores)(
       3  rows
 
       results  HOME/more.results.csv
-      2> Error: 1 of 3 rows was accepted (2 duplicate)
+      2> Error: 1 of 3 rows was accepted (2 waiting in another batch)
       2> Resume the batch in which 2 duplicates wait: refcheck batch resume BATCH_1
       exit 10
     `)

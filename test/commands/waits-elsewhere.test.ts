@@ -31,7 +31,7 @@ test('a corrected copy of a file that was not sent to its end names the batch in
     2>   same     e-mail a4@example.com, phone +61400000004
     2>
     ? Is this one person?: Decide later
-    2 of 4 people in corrected.csv are ordered; 1 held, 1 duplicate
+    2 of 4 people in corrected.csv are ordered; 1 held, 1 waiting in another batch
 
     batch  BATCH_2
     corrected.csv, 102 Identity check only
@@ -41,7 +41,7 @@ test('a corrected copy of a file that was not sent to its end names the batch in
     4  rows
 
     results  HOME/corrected.results.csv
-    2> Error: 2 of 4 rows are ordered (1 held, 1 duplicate)
+    2> Error: 2 of 4 rows are ordered (1 held, 1 waiting in another batch)
     2> See why it is held: refcheck batch rows BATCH_2 --state held
     2> Ana Rowe4 (line 5) is another person: refcheck batch release BATCH_2 --row 4
     2> The same person, and the row that waits is right: refcheck batch cancel BATCH_2 --row 4

@@ -38,6 +38,8 @@ export interface NamedRows {
   perhapsOrdered?: string | undefined
   /** The number of these duplicates. */
   droppedElsewhereCount?: number | undefined
+  /** The number of duplicates whose people wait in another batch. */
+  waitingCount?: number | undefined
   /** The number of invalid rows whose people are ordered by another batch. */
   orderedInvalidCount?: number | undefined
   /** The first dropped row. */
@@ -274,6 +276,9 @@ function waitsInOtherBatchError(
   })
 }
 
+/** Returns how many rows repeat a row that waits in another batch; '' for none. */
+export const waitingText = (count: number): string => (count === 0 ? '' : `${count} waiting in another batch`)
+
 /** Returns the next command for rows whose people wait in another batch, or are held there. */
 function hintAboutWaiting(
   { count, batchId, isHeld }: ConflictCounts['waiting'],
@@ -319,14 +324,18 @@ function incompleteError(
     orderedBefore + orderedInvalidCount === 0
       ? `${isSingular ? 'was' : 'were'} accepted`
       : `${isSingular ? 'is' : 'are'} ordered`
+  const duplicateCount = counts.duplicate - (orderedBefore - cancelledCount - rejectedCount)
+  // A cancelled or rejected row whose person waits in another batch is counted by its own state.
+  const waitingCount = Math.min(conflicts.waiting.count, duplicateCount)
   const others = formatCounts({
     ...counts,
-    duplicate: counts.duplicate - (orderedBefore - cancelledCount - rejectedCount),
+    duplicate: duplicateCount - waitingCount,
     rejected: counts.rejected - rejectedCount,
     invalid: counts.invalid - orderedInvalidCount,
     cancelled: counts.cancelled - cancelledCount,
   })
-  return new IncompleteError(`${ordered} of ${formatCount(total, 'row')} ${predicate} (${others})`, {
+  const notOrdered = [others, waitingText(waitingCount)].filter((each) => each !== '').join(', ')
+  return new IncompleteError(`${ordered} of ${formatCount(total, 'row')} ${predicate} (${notOrdered})`, {
     hint: nextStepHint(batchId, counts, conflicts, namedRows),
     isUserChoice: isRestLeftOutByUser(counts, conflicts),
   })

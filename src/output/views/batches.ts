@@ -18,7 +18,7 @@ import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
 import type { FailedPerson } from '../../domain/batch/conflict-counts.ts'
-import type { BatchResult } from '../../domain/batch/verdict.ts'
+import { type BatchResult, waitingText } from '../../domain/batch/verdict.ts'
 import { failedText, orderAgainLines } from './attention.ts'
 
 /** The states of rows, in the order in which counts list them. */
@@ -69,7 +69,9 @@ export function resultText(
   failedPeople: readonly FailedPerson[] = [],
 ): string {
   const { leftOut, samePerson, perhapsOrdered } = namedRows
-  const { droppedElsewhereCount = 0, orderedInvalidCount = 0 } = namedRows
+  const { droppedElsewhereCount = 0, orderedInvalidCount = 0, waitingCount = 0 } = namedRows
+  const samePersonText =
+    samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`
   const perhapsText =
     perhapsOrdered === undefined ? '' : `; may have been ordered: ${sanitize(perhapsOrdered)}`
   // The names replace the counts of cancelled and dropped rows and of duplicates of dropped rows.
@@ -82,8 +84,9 @@ export function resultText(
     invalid: counts.invalid - orderedInvalidCount,
   }
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0)) {
+    const unfinished = unfinishedText(name, otherCounts, earlierOrders, failedPeople, waitingCount)
     const leftOutText = leftOut === undefined ? '' : `; left out: ${sanitize(leftOut)}`
-    return `${unfinishedText(name, otherCounts, earlierOrders, failedPeople)}${leftOutText}${perhapsText}`
+    return `${unfinished}${leftOutText}${samePersonText}${perhapsText}`
   }
   const total = counts.total - earlierOrders.repeatCounts.all
   const orderedEarlier = earlierOrders.count - earlierOrders.repeatCounts.ordered
@@ -99,14 +102,13 @@ export function resultText(
     return `${mark}${peopleText(orderedCount, total, file)}${failed}${leftOutText}${perhapsText}`
   }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
-  const leftOutText = samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`
   if (orderedInThisRun === 0)
     return `${head}${timeText(earlierOrders)}${failed === '' ? '; nothing to do' : failed}`
-  if (orderedInThisRun === orderedCount) return `${head}${leftOutText}`
+  if (orderedInThisRun === orderedCount) return `${head}${samePersonText}`
   const when = (orderedEarlier === orderedCount - orderedInThisRun ? timeText(earlierOrders) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
   return [
-    `${head}${leftOutText}`,
+    `${head}${samePersonText}`,
     `   ${orderedInThisRun} now${names === '' ? '' : `: ${names}`}`,
     `   ${orderedCount - orderedInThisRun} before${when}`,
   ].join('\n')
@@ -121,8 +123,9 @@ export function unfinishedText(
   counts: BatchCounts,
   earlierOrders: BatchResult['earlierOrders'],
   failedPeople: readonly FailedPerson[] = [],
+  waitingCount = 0,
 ): string {
-  const others = othersText(counts, earlierOrders)
+  const others = othersText(counts, earlierOrders, waitingCount)
   const orderedText = peopleText(
     counts.accepted + earlierOrders.count - earlierOrders.repeatCounts.ordered + earlierOrders.orderedAgain,
     counts.total - earlierOrders.repeatCounts.all,
@@ -136,7 +139,7 @@ export function unfinishedText(
 
 /**
  * Returns the counts of the rows that are not ordered, by state. Rows whose person was ordered before are subtracted
- * from the states that they have.
+ * from the states that they have. `waitingCount`: the duplicates whose people wait in another batch.
  */
 function othersText(
   counts: BatchCounts,
@@ -147,18 +150,21 @@ function othersText(
     orderedAgain: reorderedCount,
     repeatCounts,
   }: BatchResult['earlierOrders'],
+  waitingCount = 0,
 ): string {
+  const duplicateCount =
+    counts.duplicate - (count - cancelledCount - rejectedCount) - (repeatCounts.all - repeatCounts.ordered)
+  const waiting = Math.min(waitingCount, duplicateCount)
   const rows = rowsText({
     ...counts,
     accepted: 0,
-    duplicate:
-      counts.duplicate - (count - cancelledCount - rejectedCount) - (repeatCounts.all - repeatCounts.ordered),
+    duplicate: duplicateCount - waiting,
     held: counts.held - reorderedCount,
     rejected: counts.rejected - rejectedCount,
     cancelled: counts.cancelled - cancelledCount,
   })
   const reordered = reorderedCount === 0 ? [] : [`${reorderedCount} held, to decide whether to order again`]
-  return [...reordered, rows].filter((part) => part !== '').join(', ')
+  return [...reordered, rows, waitingText(waiting)].filter((part) => part !== '').join(', ')
 }
 
 /** Returns `, on 2026-11-20 12:00 +00:00`, or '' if no time is known. */

@@ -273,6 +273,7 @@ export async function reconcileAndSend(
     const namedRows = {
       ...(await readNamedRows(ports, finalBatch, options.describeRow, conflicts)),
       waitingOthers: await findWaitingOthers(ports, batchId, conflicts.waiting.batchId),
+      waitingCount: conflicts.waiting.count,
     }
     const failure = runError(batchId, finalBatch.counts, end, conflicts, namedRows)
     // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In
