@@ -64,7 +64,9 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     ]
     const first = await type(`${run} --yes`, { answers })
     expect(first.code).toBe(10)
-    expect(first.text).toMatch(/2 of 3 people in people.csv are ordered; 1 held; left out as the same person: Anna Mueller \(line 3\)$/m)
+    expect(first.text).toMatch(
+      /2 of 3 people in people.csv are ordered; 1 held; left out as the same person: Anna Mueller \(line 3\)$/m,
+    )
     const [, id = ''] = /^batch {2}(\S+)$/m.exec(first.stdout) ?? []
     const release = await type(`batch release ${id}`, {
       answers: [{ ask: samePersonQuestion, choose: 'Two people: release Benny Low (ben@example.com)' }],
