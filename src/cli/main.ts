@@ -100,7 +100,13 @@ async function runWithOclif(
   await withAccountVariables(async () => run([...argv], await loadConfig(root, pjson, options)))
 }
 
-const configByRoot = new Map<string, Interfaces.Config>()
+interface LoadedConfig {
+  config: Interfaces.Config
+  /** Restores the names of commands and topics, into which oclif's help writes spaces when it shows them. */
+  restoreNames: () => void
+}
+
+const configByRoot = new Map<string, LoadedConfig>()
 
 /** Loads oclif's configuration once per root, as `readPackageOnce` reads package.json once. */
 async function loadConfig(
@@ -108,8 +114,11 @@ async function loadConfig(
   pjson: Interfaces.PJSON,
   options: MainOptions,
 ): Promise<Interfaces.Config> {
-  const cachedConfig = configByRoot.get(root.href)
-  if (cachedConfig !== undefined && !isChangedByHelp(cachedConfig)) return cachedConfig
+  const loadedConfig = configByRoot.get(root.href)
+  if (loadedConfig !== undefined) {
+    loadedConfig.restoreNames()
+    return loadedConfig.config
+  }
   const { Config } = await import('@oclif/core/config')
   const config = await Config.load({
     root: fileURLToPath(root),
@@ -119,16 +128,14 @@ async function loadConfig(
     userPlugins: false,
     devPlugins: false,
   })
-  configByRoot.set(root.href, config)
+  const ids = config.commands.map((command) => ({ command, id: command.id }))
+  const names = config.topics.map((topic) => ({ topic, name: topic.name }))
+  const restoreNames = (): void => {
+    for (const { command, id } of ids) command.id = id
+    for (const { topic, name } of names) topic.name = name
+  }
+  configByRoot.set(root.href, { config, restoreNames })
   return config
-}
-
-/**
- * Returns true if oclif's help has written spaces into the names of commands and topics, as it does when it
- * shows them.
- */
-function isChangedByHelp({ commands, topics }: Interfaces.Config): boolean {
-  return [...commands.map(({ id }) => id), ...topics.map(({ name }) => name)].some((name) => / /.test(name))
 }
 
 const packageByRoot = new Map<string, Interfaces.PJSON>()
