@@ -178,6 +178,47 @@ test('a person similar to one ordered under the old package is refused too; --al
   expect(listOrderedEmails()).toHaveLength(2)
 })
 
+test('a person whose order under the replaced package was dropped may have been ordered, and is not called ordered', async () => {
+  const { type, write, sandbox } = await session()
+  const una = 'first_name,last_name,email,phone\nUna,Wolf,una+cut-after@example.com,+61400000001\n'
+  write('r.csv', una)
+  const { batch_id: id } = (await type('batch run r.csv --package 102 --yes --json')).json() as {
+    batch_id: string
+  }
+  await type(`batch reconcile ${id} --row 1 --drop`)
+  const successor = sandbox.replacePackage(102, { newField: false })
+  write('d.csv', una)
+  const later = { ask: /^Una Wolf may have been ordered on /, choose: 'Decide later' }
+  expect(
+    await type(`batch run d.csv --package ${successor} --yes`, { answers: [later] }),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch run d.csv --package 107 --yes
+    2>
+    2> d.csv: 1 row
+    2>   0 orders to send
+    2>   1 row held, not sent until you release it
+    2>     may have been ordered under the package that this one replaces
+    2>       Una Wolf (line 2)
+    2>
+    2>
+    2> Una Wolf (line 2) of d.csv is held (1 of 1)
+    2>
+    ? Una Wolf may have been ordered on 2026-11-20 12:00 +00:00 under 102 Identity check only, which 107 Identity check only seems to replace. Order 107 Identity check only as well?: Decide later
+    0 of 1 person in d.csv is ordered; 1 held
+
+    batch  BATCH_2
+    d.csv, 107 Identity check only
+
+    1  held
+    1  row
+
+    results  HOME/d.results.csv
+
+    Next: refcheck batch release BATCH_2
+    exit 10
+  `)
+})
+
 test('a package chosen at the prompt conflicts with the orders of its predecessor', async () => {
   const { type, sandbox, listOrderedEmails } = await session()
   await type(createOrderLine('Ann', 102))

@@ -9,7 +9,7 @@ import {
   type Match,
 } from './batch.ts'
 import {
-  heldReasonTexts,
+  heldReasonText,
   samePersonReason,
   sharedText,
   storedCountsAsText,
@@ -326,7 +326,7 @@ function textOfReason(
         ? 'is the same order as'
         : heldFor === 'similar' || heldFor === 'similar_unknown'
           ? `held: has the same ${sharedText(shares)} as`
-          : `held: ${heldReasonTexts[heldFor]}:`
+          : `held: ${heldReasonText(heldFor, matches.state)}:`
     return `${conflictText} ${other?.recipient === undefined ? matchText(matches, batchId) : personText(matches, batchId, { ...other.recipient, line: other.line })}`
   }
   return reason === undefined ? null : reasonText(reason, field)

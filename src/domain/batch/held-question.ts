@@ -1,6 +1,12 @@
 import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { hintsAboutHeldRow, sharedText, storedCountsAsText, waitsElsewhere } from '../submission/duplicate.ts'
+import {
+  hintsAboutHeldRow,
+  orderedVerb,
+  sharedText,
+  storedCountsAsText,
+  waitsElsewhere,
+} from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { formatCount, joinFirst, personName, personWithEmail } from '../wording/text.ts'
 import { statesNeedingDecision } from '../submission/states.ts'
@@ -90,7 +96,7 @@ export function heldQuestion(
       )
     case 'replaced_package':
       return createQuestion(
-        `${name} was ordered ${whenOrdered} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
+        `${name} ${orderedVerb(matches?.state ?? 'accepted')} ${whenOrdered} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
         `Yes: ${verb} ${packageOf(held.packageId)} for ${person}`,
         no,
       )

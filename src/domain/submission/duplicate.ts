@@ -12,8 +12,8 @@ import { externalResultPosition } from './external-results.ts'
 /** The reason of a row that was left out because its person is the one of the order that it matches. */
 export const samePersonReason = 'left out: the same person as another order'
 
-/** Returns what happened to the order of a similar person. */
-const similarVerb = (state: Submission['state']): string =>
+/** Returns what happened to an order with which another one conflicts. */
+export const orderedVerb = (state: Submission['state']): string =>
   state === 'pending' ? 'waits to be ordered' : state === 'accepted' ? 'was ordered' : 'may have been ordered'
 
 /**
@@ -99,7 +99,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
       return unmatchedSentences(conflict)
     case 'similar':
       return [
-        `somebody similar ${similarVerb(order.state)}: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar ${orderedVerb(order.state)}: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':
@@ -114,7 +114,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
       ]
     case 'replaced_package':
       return [
-        `package ${order.packageId}, which this package seems to replace, was ordered for this person: ${requestText(order)}, on ${localTime(order.attemptedAt ?? order.addedAt)}`,
+        `package ${order.packageId}, which this package seems to replace, ${orderedVerb(order.state)} for this person: ${requestText(order)}, on ${localTime(order.attemptedAt ?? order.addedAt)}`,
         'Nothing was sent. To order this package as well, add --allow-similar.',
       ]
   }
@@ -204,7 +204,7 @@ export function conflictText(conflict: Conflict): string {
   const { order, reason, shares, externalResult } = conflict
   const packageText = relatedPackageText(conflict)
   if (reason === 'unmatched_request') return `${unmatchedText(order.requestId, shares)}${packageText}`
-  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonTexts[reason]}${packageText}`
+  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonText(reason, order.state)}${packageText}`
 }
 
 /** Returns the shared values as text, such as `e-mail and phone`. */
@@ -227,6 +227,12 @@ export const heldReasonTexts: Readonly<Record<ConflictReason, string>> = {
   results_open: 'may have been ordered, by what a results file says',
   results_unclear: 'may have been ordered: a results file has a request of it that cannot be read',
 }
+
+/** Returns the same text for an order that conflicts, which may not have been accepted. */
+export const heldReasonText = (reason: ConflictReason, state: Submission['state'] | undefined): string =>
+  reason === 'replaced_package'
+    ? `${orderedVerb(state ?? 'accepted')} under the package that this one replaces`
+    : heldReasonTexts[reason]
 
 /** Returns a hint with two commands: that two base URLs are the same service, or that they are not. */
 export function sameServiceHint(one: string, other: string): string {

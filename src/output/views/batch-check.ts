@@ -14,7 +14,7 @@ import { formatAnswer } from '../../domain/form/fields.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
 import {
-  heldReasonTexts,
+  heldReasonText,
   personOf,
   sharedText,
   conflictText,
@@ -423,7 +423,7 @@ function heldLines(held: Plan['held']): string[] {
       ? `the same ${sharedText(conflict.shares)} as ${similarPerson(person, conflict)}${relatedPackageText(conflict)}`
       : conflict.reason === 'unmatched_request'
         ? conflictText(conflict)
-        : `${heldReasonTexts[conflict.reason]}${relatedPackageText(conflict)}`,
+        : `${heldReasonText(conflict.reason, conflict.order.state)}${relatedPackageText(conflict)}`,
   )
   const lines = [...groups].slice(0, maxListed).map(([heading, rows]) => {
     const people = rows.map(({ row, line, person }) => `${personName(person)} (${positionText(row, line)})`)
