@@ -189,9 +189,8 @@ test('a person whose order under the replaced package was dropped may have been 
   const successor = sandbox.replacePackage(102, { newField: false })
   write('d.csv', una)
   const later = { ask: /^Una Wolf may have been ordered on /, choose: 'Decide later' }
-  expect(
-    await type(`batch run d.csv --package ${successor} --yes`, { answers: [later] }),
-  ).toMatchInlineSnapshot(`
+  expect(await type(`batch run d.csv --package ${successor} --yes`, { answers: [later] }))
+    .toMatchInlineSnapshot(`
     $ refcheck batch run d.csv --package 107 --yes
     2>
     2> d.csv: 1 row
