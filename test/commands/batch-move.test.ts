@@ -124,7 +124,7 @@ test('--drop is possible while the batch does not run, and the person cannot be 
     ),
   )
   const other = await here.type('batch run other.csv --package 102 --yes')
-  expect(other.stderr).toMatch(/Settle that first: refcheck batch reconcile \S+ --row 1\n/)
+  expect(other.stderr).toMatch(/To decide again about that order: refcheck batch reconcile \S+ --row 1\n/)
 })
 
 test('batch move asks before it makes a package count as another one that it did not replace, and later refusals name the move', async () => {
