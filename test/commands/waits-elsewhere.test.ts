@@ -262,6 +262,19 @@ test('a row of a batch that is running is not cancelled for another row, which s
   expect(listOrderedEmails()).toEqual([...createEmails(3), 'a4@exmaple.com'])
 })
 
+test('a held row that another command releases while the question is open is not compared, and the row that waits stays', async () => {
+  const here = await session()
+  const { type } = here
+  const oldId = await correctStoppedFile(here)
+  const { batch_id: newId } = (await type(`${corrected} --yes --json`)).json() as { batch_id: string }
+  const release = `batch release ${newId}`
+  const meanwhile = async () => void (await type(`${release} --row 4`))
+  const answers = [{ ask: samePersonQuestion, choose: sendInstead, meanwhile }]
+  const { stderr } = await type(release, { answers })
+  expect(stderr).toMatch(/^Ana Row4 was changed by another command; nothing was changed in people\.csv \(batch /m)
+  expect((await type(`batch status ${oldId} --json`)).json()).toMatchObject({ counts: { pending: 2 } })
+})
+
 test('the hints about a corrected row of a stopped file order that row, and name a person who waits and is not in the file any more', async () => {
   const { type, write, read, folder, listOrderedEmails } = await session()
   writePeopleFile(folder, [...createEmails(3), 'a4@exmaple.com', 'a5@example.com'])

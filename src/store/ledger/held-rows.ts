@@ -115,11 +115,23 @@ UPDATE batches SET package_id = :packageId, identity = CASE
   ELSE CAST(:identity AS text) END
 WHERE id = :id`
 
+/** Selects a row if it is held because it is similar to the row `:otherRow` of `:otherBatch`. */
+const selectHeldBySimilar = `
+SELECT row_number FROM submissions
+WHERE batch_id = :batchId AND row_number = :row AND state = 'held' AND held_for = 'similar'
+  AND matches_batch = :otherBatch AND matches_row = :otherRow`
+
 /** Cancels a row that waits, because the row `:newRow` of `:newBatch` is the same person and is sent instead. */
 const replaceWaiting = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = '${samePersonReason}', field = NULL,
   matches_batch = :newBatch, matches_row = :newRow, held_for = 'similar', shares = :shares
 WHERE batch_id = :batchId AND row_number = :row AND state = 'pending'`
+
+/**
+ * The result of `sendInstead`. `sent`: the row is to be sent instead of the other row; `other-gone`: the other row does not
+ * wait any more; `not-held`: the row is not held any more because of the other row.
+ */
+type SentInstead = 'sent' | 'other-gone' | 'not-held'
 
 /** A request that the provider has for a held row, as a read returned it. */
 export interface FoundRequest {
@@ -287,20 +299,22 @@ export class HeldRows extends StorePart {
 
   /**
    * Cancels the row of another batch that a held row is similar to, because both are one person, and compares the held row
-   * again. Returns false if the other row does not wait any more; then only the comparison is made. Both are one commit,
-   * and nothing changes if the row is not held any more.
+   * again. If the other row does not wait any more, only the comparison is made. Both are one commit, and nothing changes
+   * if the row is not held any more because of the row that waits.
    */
   sendInstead(
     { batchId, row, shares }: RowId & { shares: readonly string[] },
     waiting: RowId,
     at: number,
-  ): Promise<boolean> {
+  ): Promise<SentInstead> {
     return this.#compareInTransaction(batchId, function* (matching) {
-      if ((yield* matching.lockRow({ batchId, row }))?.state !== 'held') return false
+      yield* matching.lockRow({ batchId, row })
+      if ((yield* get(selectHeldBySimilar, { batchId, row, otherBatch: waiting.batchId, otherRow: waiting.row })) === undefined)
+        return 'not-held'
       const cancelled = { newBatch: batchId, newRow: row, shares: shares.join(' '), at }
       const isCancelled = (yield* run(replaceWaiting, { ...waiting, ...cancelled })) === 1
       yield* matching.compareAgain({ batchId, row }, 'held', at)
-      return isCancelled
+      return isCancelled ? 'sent' : 'other-gone'
     })
   }
 

@@ -275,18 +275,21 @@ async function sendInsteadOf(
     onQuestion([capitalize(message), ...(hint?.split('\n') ?? [])])
     return false
   }
+  const inBatch = `${otherBatch.name} (batch ${otherBatch.id.slice(0, 8)})`
   try {
-    if (!(await heldRows.sendInstead(row, other, clock.now()))) {
-      onQuestion([
-        `${formatRow(other)} does not wait any more in ${otherBatch.name}; nothing was changed there`,
-      ])
+    const result = await heldRows.sendInstead(row, other, clock.now())
+    if (result !== 'sent') {
+      const changedText =
+        result === 'other-gone'
+          ? `${formatRow(other)} does not wait any more in ${otherBatch.name}; nothing was changed there`
+          : `${formatRow(row)} was changed by another command; nothing was changed in ${inBatch}`
+      onQuestion([changedText])
       return true
     }
   } finally {
     await lease.release()
   }
   const emailText = other.recipient === undefined ? '' : ` (${other.recipient.email})`
-  const inBatch = `${otherBatch.name} (batch ${otherBatch.id.slice(0, 8)})`
   onQuestion([`${formatRow(other)}${emailText} is cancelled in ${inBatch}`])
   otherBatches.push(otherBatch)
   return true
