@@ -271,7 +271,9 @@ test('a held row that another command releases while the question is open is not
   const meanwhile = async () => void (await type(`${release} --row 4`))
   const answers = [{ ask: samePersonQuestion, choose: sendInstead, meanwhile }]
   const { stderr } = await type(release, { answers })
-  expect(stderr).toMatch(/^Ana Row4 was changed by another command; nothing was changed in people\.csv \(batch /m)
+  expect(stderr).toMatch(
+    /^Ana Row4 was changed by another command; nothing was changed in people\.csv \(batch /m,
+  )
   expect((await type(`batch status ${oldId} --json`)).json()).toMatchObject({ counts: { pending: 2 } })
 })
 

@@ -309,7 +309,14 @@ export class HeldRows extends StorePart {
   ): Promise<SentInstead> {
     return this.#compareInTransaction(batchId, function* (matching) {
       yield* matching.lockRow({ batchId, row })
-      if ((yield* get(selectHeldBySimilar, { batchId, row, otherBatch: waiting.batchId, otherRow: waiting.row })) === undefined)
+      if (
+        (yield* get(selectHeldBySimilar, {
+          batchId,
+          row,
+          otherBatch: waiting.batchId,
+          otherRow: waiting.row,
+        })) === undefined
+      )
         return 'not-held'
       const cancelled = { newBatch: batchId, newRow: row, shares: shares.join(' '), at }
       const isCancelled = (yield* run(replaceWaiting, { ...waiting, ...cancelled })) === 1
