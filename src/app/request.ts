@@ -50,8 +50,13 @@ export async function createOrderAndWaitServices(app: App, signal: AbortSignal) 
       const ids = await services.inbox.listUnmatchedIds(ordering.api.baseUrl)
       if (ids.length === 0) return
       const { readUnmatchedRequests } = await import('../usecases/batch/reconcile.ts')
-      const unreadCount = await readUnmatchedRequests({ ...ordering, unmatched }, ids)
-      if (unreadCount > 0) app.reporter.warn(unreadText(unreadCount))
+      try {
+        const unreadCount = await readUnmatchedRequests({ ...ordering, unmatched }, ids, false)
+        if (unreadCount > 0) app.reporter.warn(unreadText(unreadCount))
+      } catch (error) {
+        // The order that follows reports an interruption, and what the service refuses.
+        if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+      }
     },
     onStatus: statusNote(app),
   }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -110,4 +110,32 @@ test('an empty results file, and one with a higher number or another format, cou
     '2 people in people.csv are ordered',
   )
   expect(here.listOrderedEmails()).toHaveLength(2)
+})
+
+test('a results file is found in another spelling, and neither a redirected output nor a folder that is gone stops a run', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  const run = 'batch run people.csv --package 102 --yes'
+  await here.type(`${run} --max 1`)
+  const exported = { REFCHECK_STORE: 'other.sqlite' }
+  renameSync(join(here.folder, 'people.results.csv'), join(here.folder, 'People.Results (1).csv'))
+  here.write('people.results.json', '')
+  expect((await here.type(`${run} --dry-run`, { exported })).stdout).toContain(
+    'by line 2 of People.Results (1).csv',
+  )
+  mkdirSync(join(here.folder, 'moved'))
+  renameSync(join(here.folder, 'people.csv'), join(here.folder, 'moved', 'people.csv'))
+  expect((await here.type('batch run moved/people.csv --package 102 --yes')).code).toBe(0)
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
+})
+
+test('a batch whose folder was renamed is resumed', async () => {
+  const here = await session()
+  mkdirSync(join(here.folder, 'a'))
+  writePeopleFile(join(here.folder, 'a'), createEmails(2))
+  const started = await here.type('batch run a/people.csv --package 102 --yes --max 1 --json')
+  const { batch_id: id } = started.json() as { batch_id: string }
+  renameSync(join(here.folder, 'a'), join(here.folder, 'b'))
+  expect((await here.type(`batch resume ${id} --yes`)).code).toBe(0)
+  expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })

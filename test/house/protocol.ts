@@ -279,8 +279,8 @@ export const protocolStatements: readonly ProtocolStatement[] = [
     ],
     ['a possible second order is reported', [secondOrders, 'reported as a possible second order']],
     [
-      'at most 60 calls an hour',
-      ['domain/batch/second-orders.test.ts', 'idsToRead returns at most 60 ids per hour'],
+      'at most 30 calls an hour',
+      ['domain/batch/second-orders.test.ts', 'idsToRead returns at most 30 ids per hour'],
     ],
   ]),
   ...statementsOf('Rollback detection', [

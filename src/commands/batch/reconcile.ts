@@ -18,7 +18,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override description = [
     'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. A missing event proves nothing.',
     'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal you are asked about each unknown row, or with --row N about that one. A row that was recovered without its recipient cannot be ordered again: --confirm-email EMAIL closes it as cancelled, and the person can then be ordered. --request-id also records the request of a held row.',
-    'If an event names a request that was not ordered with this store, for a person who was, it is reported as a possible second order until --acknowledge UUID. At most 60 such requests are read per hour.',
+    'If an event names a request that was not ordered with this store, for a person who was, it is reported as a possible second order until --acknowledge UUID. At most 30 such requests are read per hour.',
   ].join('\n\n')
   static override examples = [
     'refcheck batch reconcile',

@@ -1,3 +1,4 @@
+import { decisionCommand } from '../submission/duplicate.ts'
 import type { RequestResource, Recipient } from '../../contract/request.ts'
 import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
@@ -276,7 +277,7 @@ export function requireUnsettled(row: BatchRow, answer?: ProvidersAnswer): void 
   if (row.state === 'held') {
     throw new UsageError(`${formatRow(row)} is held, not unknown: there is nothing to decide`, {
       hint: isSimilarToUnknown
-        ? `Settle the order of the similar person first: refcheck batch reconcile ${row.matches?.batchId}`
+        ? `Settle the order of the similar person first: ${row.matches === undefined ? '' : decisionCommand(row.matches)}`
         : `Decide about held rows with: refcheck batch release ${row.batchId}`,
     })
   }

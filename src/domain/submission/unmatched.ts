@@ -50,15 +50,15 @@ export interface SecondOrder {
 
 /** Warns about requests that events name and that were not read, so that no order can be compared with them. */
 export function unreadText(count: number): string {
-  const [requests, them] =
+  const [requests, people, them] =
     count === 1
-      ? ['1 request that webhook events name was', 'it']
-      : [`${count} requests that webhook events name were`, 'them']
-  return `${requests} not ordered with this store and not read yet, so that its person can be ordered a second time. Read ${them} (at most ${maxReads} in an hour) with: refcheck batch reconcile`
+      ? ['1 request that webhook events name was', 'its person', 'it']
+      : [`${count} requests that webhook events name were`, 'their people', 'them']
+  return `${requests} not ordered with this store and not read yet, so that ${people} can be ordered a second time. Read ${them} (at most ${maxReads} in an hour) with: refcheck batch reconcile`
 }
 
 /** The maximum number of unmatched requests that are read within `readWindowMs`. */
-export const maxReads = 60
+const maxReads = 30
 export const readWindowMs = 60 * 60_000
 
 /**

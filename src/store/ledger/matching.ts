@@ -191,12 +191,13 @@ const orderFingerprintColumns = fingerprintColumns.map((column) => `s.${column}`
 
 /**
  * Orders that share a fingerprint with a row. `:skipsOthersOfBatch`: rows of the same batch are left out, unless they
- * have the same person or an unknown outcome.
+ * have the same person, an unknown outcome, or may have been sent before the store lost attempts.
  */
 export const selectCandidates = `${selectOrdersWith(orderFingerprintColumns)}
 WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${canConflict}
   AND NOT (s.batch_id = :batchId AND (s.row_number = :row
-    OR (:skipsOthersOfBatch = 1 AND s.person_print <> :personPrint AND s.state <> 'unknown')))
+    OR (:skipsOthersOfBatch = 1 AND s.person_print <> :personPrint AND s.state <> 'unknown'
+      AND NOT ${sqlMayBeSent('s')})))
 ${orderByAdded}`
 
 /**

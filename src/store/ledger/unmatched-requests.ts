@@ -52,7 +52,7 @@ ORDER BY u.created_at, u.request_id`
 
 /** `reader` is empty if the request was read; otherwise it is the user who could not read it. */
 const selectKnown = `
-SELECT request_id FROM unmatched_requests
+SELECT DISTINCT request_id FROM unmatched_requests
 WHERE service = :service AND reader IN ('', :reader) AND {isIn request_id, ids}`
 
 /** Unmatched requests, each with every order of the same person and package; the newest order comes last. */

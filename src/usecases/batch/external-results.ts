@@ -21,7 +21,7 @@ import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, openBatchFile, type BatchEventListener } from './read-file.ts'
 import type { FileSource } from '../services.ts'
 import { findRow } from './read-batch.ts'
-import { openFileOfBatch, findForeignResults } from './results-file.ts'
+import { openFileOfBatch, findForeignResults, hasFormatOfResults } from './results-file.ts'
 
 export interface ExternalResultServices
   extends BatchEventListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
@@ -55,7 +55,13 @@ export async function openExternalResults(
   const neighbourFiles =
     path === undefined
       ? []
-      : await readNeighbours(files, await findForeignResults(ports.batches, path), (resultsName, why) => {
+      : await readNeighbours(files, await findForeignResults(ports.batches, path), (resultsPath, why) => {
+          const resultsName = basename(resultsPath)
+          // A file in another format is a copy that a user made, or the output of a command.
+          if (!hasFormatOfResults(resultsPath, path)) {
+            if (why !== emptyText) ports.onBatchEvent({ name: 'results-unread', file: resultsName, why })
+            return
+          }
           const advice =
             why === emptyText
               ? 'Wait until that run has ended; one that was killed writes the file when it is run again there.'
@@ -94,12 +100,11 @@ export async function updateExternalResults(
     for (const resultsPath of await findForeignResults(ports.batches, filePath, resultsFile))
       paths.add(resultsPath)
   }
-  // The results file of this batch is empty while its first rows are sent.
-  const writtenPaths: string[] = []
-  for (const each of paths) if (each !== resultsFile || (await stat(each)).size > 0) writtenPaths.push(each)
-  const resultsFiles = await readNeighbours(files, writtenPaths, (fileName, why) =>
-    ports.onBatchEvent({ name: 'results-unread', file: fileName, why }),
-  )
+  const resultsFiles = await readNeighbours(files, paths, (resultsPath, why) => {
+    // The results file of this batch is empty while its first rows are sent.
+    if (resultsPath === resultsFile && why === emptyText) return
+    ports.onBatchEvent({ name: 'results-unread', file: basename(resultsPath), why })
+  })
   const file = openedFile ?? (await openFileOfBatch(files, batch))
   const ownResults = file && (await readSheetResults(file.sheet, file.name))
   if (ownResults !== undefined) resultsFiles.push(ownResults)
@@ -125,12 +130,12 @@ const emptyText = 'it is empty, as long as another run orders the people of this
 async function readNeighbours(
   files: FileSource,
   paths: Iterable<string>,
-  onUnreadable: (name: string, why: string) => void,
+  onUnreadable: (path: string, why: string) => void,
 ): Promise<ResultsFile[]> {
   const resultsFiles: ResultsFile[] = []
   for (const path of paths) {
     const found = await readResults(files, path)
-    if (typeof found === 'string') onUnreadable(basename(path), found)
+    if (typeof found === 'string') onUnreadable(path, found)
     else if (found !== undefined) resultsFiles.push(found)
   }
   return resultsFiles
@@ -139,7 +144,10 @@ async function readNeighbours(
 /** Returns the results in a file, or why it cannot be read; undefined for a file that has no results. */
 async function readResults(files: FileSource, path: string): Promise<ResultsFile | string | undefined> {
   try {
-    if ((await stat(path)).size === 0) return emptyText
+    const found = await stat(path).catch(() => undefined)
+    // The file was deleted meanwhile.
+    if (found === undefined) return undefined
+    if (found.size === 0) return emptyText
     const { sheet } = await openBatchFile(files, path)
     return await readSheetResults(sheet, basename(path))
   } catch (error) {

@@ -10,8 +10,8 @@ import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { statesNeedingDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { NotFoundError, RefcheckError } from '../../errors/kinds.ts'
-import { findRowsOfRequest } from '../request/read-requests.ts'
+import { NotFoundError, RefcheckError, ThrottledError } from '../../errors/kinds.ts'
+import { findRowsOfRequest, maxFailedReads } from '../request/read-requests.ts'
 import { readClockDifferenceMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
@@ -168,13 +168,14 @@ export interface SecondOrderServices extends ReconcileServices, Pick<Services, '
 /**
  * Reads those requests that no row ordered, at most `maxReads` an hour, and stores them for conflict detection. `ids` are
  * the request ids of received events. Returns the number of requests that are not read yet, so that no row can be
- * compared with them.
+ * compared with them. `mayWait`: whether a read may wait for the quota; otherwise the rest is not read now.
  */
 export async function readUnmatchedRequests(
   ports: SecondOrderServices,
   ids: Iterable<string>,
+  mayWait = true,
 ): Promise<number> {
-  const { api, clock, governor, signal, unmatched } = ports
+  const { api, clock, governor, signal, unmatched, onQuotaWait } = ports
   const unmatchedIds: string[] = []
   for (const id of ids) if ((await findRowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
   if (unmatchedIds.length === 0) return 0
@@ -183,12 +184,24 @@ export async function readUnmatchedRequests(
     reader: api.userEmail,
     now: clock.now(),
   })
+  const quotaOptions = {
+    signal,
+    budgetMs: mayWait ? undefined : 0,
+    onWait: (ms: number) => onQuotaWait?.(ms / 1000),
+  }
+  let failedReads = 0
   for (const id of await unmatched.selectIdsToRead(unmatchedIds, createReadContext())) {
-    await governor.claim('create', { signal })
+    try {
+      await governor.claim('create', quotaOptions)
+    } catch (error) {
+      if (mayWait || !(error instanceof ThrottledError)) throw error
+      break
+    }
     const request = await readUnmatched(ports, id)
-    // The service is unreachable: the other requests are read later.
-    if (request === 'failed') break
-    await unmatched.record(id, createReadContext(), request)
+    if (request === 'failed') failedReads += 1
+    // The other requests are read later.
+    if (request === 'unreachable' || failedReads === maxFailedReads) break
+    if (request !== 'failed') await unmatched.record(id, createReadContext(), request)
   }
   return unmatched.countUnread(unmatchedIds, createReadContext())
 }
@@ -209,12 +222,13 @@ export async function findSecondOrders(
 async function readUnmatched(
   { api, signal }: SecondOrderServices,
   id: string,
-): Promise<RequestResource | undefined | 'failed'> {
+): Promise<RequestResource | undefined | 'failed' | 'unreachable'> {
   try {
     return await api.getRequest(id, signal)
   } catch (error) {
     if (error instanceof NotFoundError) return undefined
-    if (error instanceof RefcheckError && signal?.aborted !== true) return 'failed'
+    if (error instanceof RefcheckError && signal?.aborted !== true)
+      return error.status === undefined ? 'unreachable' : 'failed'
     throw error
   }
 }

@@ -103,6 +103,12 @@ async function createEmptyFile(path: string): Promise<boolean> {
   }
 }
 
+/** Matches the rest of the name of a results file: a number, or what a copy or a download adds, and an extension. */
+const restOfResultsName = /^(?:-\d+| ?\(\d+\)| - copy| copy)?\.(?:csv|json|jsonl|ndjson|ods|tsv|txt|xlsx)$/
+
+/** Disks may ignore the case and the Unicode form of a name. */
+const foldPath = (path: string): string => path.normalize('NFC').toLowerCase()
+
 /**
  * Finds the results files next to a file that no batch of this store wrote: those of other users, or of a lost store. A
  * file with a lower number, or in the format of the input, may be missing, because users move and convert such files.
@@ -113,18 +119,34 @@ export async function findForeignResults(
   path: string,
   includedPath?: string,
 ): Promise<string[]> {
-  const ownPaths = await listOwnResultsPaths(batches)
-  const folder = dirname(path)
-  const start = `${basename(path, extname(path))}.results`
-  const names = (await readdir(folder)).filter((name) => name.startsWith(start))
-  return names
-    .filter((name) =>
-      /^(?:-\d+)?\.(?:csv|json|jsonl|ndjson|ods|tsv|txt|xlsx)$/i.test(name.slice(start.length)),
-    )
+  const ownPaths = new Set(
+    [...(await listOwnResultsPaths(batches))].flatMap((each) => (each === undefined ? [] : foldPath(each))),
+  )
+  const start = foldPath(`${basename(path, extname(path))}.results`)
+  const isResultsName = (name: string): boolean =>
+    foldPath(name).startsWith(start) && restOfResultsName.test(foldPath(name).slice(start.length))
+  return (await listNeighbours(path))
+    .filter(isResultsName)
     .sort((one, other) => one.length - other.length || (one < other ? -1 : 1))
-    .map((name) => join(folder, name))
-    .filter((candidate) => !ownPaths.has(candidate) || candidate === includedPath)
+    .map((name) => join(dirname(path), name))
+    .filter((candidate) => !ownPaths.has(foldPath(candidate)) || candidate === includedPath)
 }
+
+/** Returns the names in the folder of a file; of a folder that cannot be read, the names of results files that exist. */
+async function listNeighbours(path: string): Promise<string[]> {
+  try {
+    return await readdir(dirname(path))
+  } catch {
+    const names: string[] = []
+    for (let number = 1; await pathExists(numberedResultsPath(path, number)); number += 1)
+      names.push(basename(numberedResultsPath(path, number)))
+    return names
+  }
+}
+
+/** Whether a results file has the format in which a run writes the results of the file at `path`. */
+export const hasFormatOfResults = (resultsPath: string, path: string): boolean =>
+  extname(resultsPath).toLowerCase() === extname(numberedResultsPath(path, 1)).toLowerCase()
 
 /** Returns the paths of the results files of all batches of this store. */
 async function listOwnResultsPaths(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {

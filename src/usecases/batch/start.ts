@@ -296,14 +296,9 @@ export async function reconcileAndSend(
     const batch = await requireBatch(ports, batchId)
     if (batch.counts.unknown === 0) throw error
     const end: RunEnd = { kind: 'halted', error }
-    const failure = runError(
-      batchId,
-      batch.counts,
-      end,
-      undefined,
-      await readNamedRows(ports, batch, options.describeRow),
-    )
-    return { batch: { ...batch, holder: undefined }, failure }
+    const namedRows = await readNamedRows(ports, batch, options.describeRow)
+    const failure = runError(batchId, batch.counts, end, undefined, namedRows)
+    return { batch: { ...batch, holder: undefined }, failure, namedRows }
   } finally {
     await lease?.release()
   }

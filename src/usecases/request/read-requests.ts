@@ -39,7 +39,7 @@ import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.t
  * Number of consecutive requests that the service fails to return before it counts as unreachable and no more
  * requests are read.
  */
-const maxFailedReads = 3
+export const maxFailedReads = 3
 
 /**
  * Reads requests in the order of `requestIds`. The result of a request that cannot be read is its error; the

@@ -5,12 +5,12 @@ import { idsToRead } from '../../../src/domain/submission/unmatched.ts'
 const createIds = (count: number): string[] => Array.from({ length: count }, (_, at) => `id-${at}`)
 const noIds = new Set<string>()
 
-test('idsToRead returns at most 60 ids per hour, and no id that was read before', () => {
-  expect(idsToRead(createIds(62), { known: noIds, reads: 0 })).toEqual(createIds(60))
-  expect(idsToRead(createIds(62), { known: new Set(createIds(60)), reads: 60 })).toEqual([])
-  expect(idsToRead(createIds(62), { known: new Set(createIds(60)), reads: 61 })).toEqual([])
-  expect(idsToRead(createIds(62), { known: new Set(createIds(60)), reads: 0 })).toEqual(['id-60', 'id-61'])
-  expect(idsToRead(createIds(62), { known: new Set(createIds(59)), reads: 59 })).toEqual(['id-59'])
+test('idsToRead returns at most 30 ids per hour, and no id that was read before', () => {
+  expect(idsToRead(createIds(32), { known: noIds, reads: 0 })).toEqual(createIds(30))
+  expect(idsToRead(createIds(32), { known: new Set(createIds(30)), reads: 30 })).toEqual([])
+  expect(idsToRead(createIds(32), { known: new Set(createIds(30)), reads: 31 })).toEqual([])
+  expect(idsToRead(createIds(32), { known: new Set(createIds(30)), reads: 0 })).toEqual(['id-30', 'id-31'])
+  expect(idsToRead(createIds(32), { known: new Set(createIds(29)), reads: 29 })).toEqual(['id-29'])
 })
 
 test('the case of an id is ignored', () => {

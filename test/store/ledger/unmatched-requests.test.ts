@@ -53,17 +53,17 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     ).toEqual(ids.map((id) => id.toLowerCase()))
   })
 
-  test('counts as one of 60 reads per hour, also if the clock is set back by less than an hour', async () => {
-    for (let number = 100; number < 160; number += 1)
+  test('counts as one of 30 reads per hour, also if the clock is set back by less than an hour', async () => {
+    for (let number = 100; number < 130; number += 1)
       await store.unmatched.record(createId(number), createReading(), requestFor(1))
     expect(
-      await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime + hour - 1 })),
+      await store.unmatched.selectIdsToRead([createId(130)], createReading({ now: someTime + hour - 1 })),
     ).toEqual([])
     expect(
-      await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime + hour })),
-    ).toEqual([createId(160)])
+      await store.unmatched.selectIdsToRead([createId(130)], createReading({ now: someTime + hour })),
+    ).toEqual([createId(130)])
     expect(
-      await store.unmatched.selectIdsToRead([createId(160)], createReading({ now: someTime - hour + 1 })),
+      await store.unmatched.selectIdsToRead([createId(130)], createReading({ now: someTime - hour + 1 })),
     ).toEqual([])
   })
 

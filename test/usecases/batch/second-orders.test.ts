@@ -152,19 +152,19 @@ test('Ctrl-C and unexpected errors are thrown', async () => {
   await expect(findSecondOrders(failingRunner.ports, [createId(9)])).rejects.toBe(surprise)
 })
 
-test('at most 60 calls an hour, each within the quota', async () => {
+test('at most 30 calls an hour, each within the quota', async () => {
   await addAcceptedOrder()
   const all = Object.fromEntries(
-    Array.from({ length: 62 }, (_, at) => [
+    Array.from({ length: 32 }, (_, at) => [
       createId(200 + at),
       requestFor(2, { request_id: createId(200 + at) }),
     ]),
   )
   const { ports, api } = createRunner(store, { reads: all })
   await findSecondOrders(ports, Object.keys(all))
-  expect(api.readIds).toHaveLength(60)
+  expect(api.readIds).toHaveLength(30)
   const { windows } = await ports.governor.status()
-  expect(windows[0]).toMatchObject({ used: 60 })
+  expect(windows[0]).toMatchObject({ used: 30 })
   const next = createRunner(store, { reads: all, clock: clockAfterMinutes(61) })
   await findSecondOrders(next.ports, Object.keys(all))
   expect(next.api.readIds).toHaveLength(2)
