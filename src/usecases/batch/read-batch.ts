@@ -287,11 +287,15 @@ export async function listBatches(
   await ledger.recover(clock.now())
   const finished = await batches.countFinishedRequests()
   const listed: CountedBatch[] = []
-  for (const batch of await batches.list()) {
+  const allBatches = await batches.list()
+  const firstInvalid = allBatches.findLast(({ counts }) => counts.invalid > 0)
+  // Read once for all batches, because the store may have many orders.
+  const index = firstInvalid === undefined ? undefined : await readOrderIndex(ledger, firstInvalid.addedAt)
+  for (const batch of allBatches) {
     const { duplicate, held, cancelled, rejected } = batch.counts
     const { orderedBefore } =
       duplicate + held + cancelled + rejected === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
-    const meanwhile = [...(await readOrdersMeanwhile(services, batch)).values()]
+    const meanwhile = [...(await readOrdersMeanwhile(services, batch, index)).values()]
     listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0, meanwhile))
   }
   return listed
@@ -379,21 +383,19 @@ export async function readInvalidRows(
 async function readInvalidRowsWithOrders(
   { batches, files, ledger }: Pick<Services, 'batches' | 'files' | 'ledger'>,
   batch: Batch,
+  index?: OrderIndex,
 ): Promise<{ row: NamedInvalidRow; orders: readonly Submission[] }[]> {
   if (batch.counts.invalid === 0) return []
   const rows: BatchRow[] = []
   for await (const row of batches.rows(batch.id, { states: ['invalid'] })) rows.push(row)
   const lines = await readLinesOfRows(files, batch)
   const people = await readPeopleOfRows(files, batch, new Set(rows.map(({ row }) => row)))
-  const ordersByText = new Map<string, Submission[]>()
-  for (const order of await ledger.list({ since: batch.addedAt })) {
-    const { batchId, recipient } = order
-    if (batchId === batch.id || recipient === undefined) continue
-    for (const text of [personName(recipient), recipient.email].map((each) => each.toLowerCase()))
-      if (ordersByText.get(text)?.push(order) === undefined) ordersByText.set(text, [order])
-  }
-  const ordersOf = (text: string | undefined): readonly Submission[] =>
-    text === undefined ? [] : (ordersByText.get(text.toLowerCase()) ?? [])
+  const ordersByText = index ?? (await readOrderIndex(ledger, batch.addedAt))
+  const ordersOf = (text = ''): Submission[] =>
+    (ordersByText.get(text.toLowerCase()) ?? []).filter(
+      ({ batchId, attemptedAt, addedAt }) =>
+        batchId !== batch.id && (attemptedAt ?? addedAt) >= batch.addedAt,
+    )
   return rows.map((row) => {
     const name = people.get(row.row)
     const orders = [...ordersOf(row.email), ...ordersOf(name && personName(name))]
@@ -401,15 +403,31 @@ async function readInvalidRowsWithOrders(
   })
 }
 
+/** Orders by the name and by the e-mail of the person, both in lower case. */
+type OrderIndex = ReadonlyMap<string, readonly Submission[]>
+
+/** Reads the orders that were attempted, or added if there was no attempt, at this time or later. */
+async function readOrderIndex(ledger: Services['ledger'], since: number): Promise<OrderIndex> {
+  const index = new Map<string, Submission[]>()
+  for (const order of await ledger.list({ since })) {
+    const { recipient } = order
+    if (recipient === undefined) continue
+    for (const text of [personName(recipient), recipient.email].map((each) => each.toLowerCase()))
+      if (index.get(text)?.push(order) === undefined) index.set(text, [order])
+  }
+  return index
+}
+
 type MeanwhileServices = Pick<Services, 'batches' | 'heldRows' | 'files' | 'ledger'>
 
 /**
  * Returns the accepted orders that other rows or commands made for the people of held and invalid rows since the batch was
- * added, by the number of the row.
+ * added, by the number of the row. `index`: the orders since then, if they were read before.
  */
 export async function readOrdersMeanwhile(
   services: MeanwhileServices,
   batch: Batch,
+  index?: OrderIndex,
 ): Promise<ReadonlyMap<number, LaterOrder>> {
   const { batches, heldRows } = services
   const meanwhile = new Map<number, LaterOrder>()
@@ -421,7 +439,7 @@ export async function readOrdersMeanwhile(
       if (order !== undefined && isOrderedMeanwhile(row, order.match)) meanwhile.set(row.row, order)
     }
   }
-  for (const [row, match] of await readOrdersOfInvalidRows(services, batch))
+  for (const [row, match] of await readOrdersOfInvalidRows(services, batch, index))
     meanwhile.set(row, { state: 'invalid', match })
   return meanwhile
 }
@@ -448,9 +466,10 @@ export async function readOrderedTexts(
 export async function readOrdersOfInvalidRows(
   services: Pick<Services, 'batches' | 'files' | 'ledger'>,
   batch: Batch,
+  index?: OrderIndex,
 ): Promise<ReadonlyMap<number, Match>> {
   const matches = new Map<number, Match>()
-  for (const { row, orders } of await readInvalidRowsWithOrders(services, batch)) {
+  for (const { row, orders } of await readInvalidRowsWithOrders(services, batch, index)) {
     for (const order of orders) {
       if (order.state !== 'accepted' || !isOfSameChecks(order, row, batch) || !isOfPerson(order, row))
         continue
