@@ -149,36 +149,37 @@ test('a rejected person who may have been ordered by another file is not sent ag
   await type(`batch reconcile ${restId} --row 1 --drop`)
   expect(await here.all(['batch run rest.csv --package 102', 'batch run l.csv --package 102 --yes']))
     .toMatchInlineSnapshot(`
-    $ refcheck batch run rest.csv --package 102
-    2> rest.csv is batch BATCH_2: nothing left to send.
-    0 of 1 person in rest.csv is ordered; may have been ordered: Lee Rap (line 2)
+      $ refcheck batch run rest.csv --package 102
+      2> rest.csv is batch BATCH_2: nothing left to send.
+      0 of 1 person in rest.csv is ordered; may have been ordered: Lee Rap (line 2)
 
-    batch  BATCH_2
-    rest.csv, 102 Identity check only
+      batch  BATCH_2
+      rest.csv, 102 Identity check only
 
-    1  dropped
-    1  row
+      1  dropped
+      1  row
 
-    results  HOME/rest.results.csv
-    2> To decide again about Lee Rap (line 2): refcheck batch reconcile BATCH_2 --row 1
-    exit 10
+      results  HOME/rest.results.csv
+      2> To decide again about Lee Rap (line 2): refcheck batch reconcile BATCH_2 --row 1
+      exit 10
 
-    $ refcheck batch run l.csv --package 102 --yes
-    2> l.csv is batch BATCH_1: nothing left to send.
-    1 of 2 people in l.csv is ordered; may have been ordered: Lee Rap (line 2)
+      $ refcheck batch run l.csv --package 102 --yes
+      2> l.csv is batch BATCH_1: nothing left to send.
+      1 of 2 people in l.csv is ordered; may have been ordered: Lee Rap (line 2)
 
-    batch  BATCH_1
-    l.csv, 102 Identity check only
+      batch  BATCH_1
+      l.csv, 102 Identity check only
 
-    1  accepted
-    1  duplicate
-    2  rows
+      1  accepted
+      1  duplicate
+      2  rows
 
-    results  HOME/l.results.csv
-    2> Error: 1 row is the same as an order that a user dropped and that may have been accepted
-    2> To decide again about that order: refcheck batch reconcile BATCH_2 --row 1
-    exit 8
-  `)
+      results  HOME/l.results.csv
+
+      Next: refcheck report sync --output reports
+      2> To decide again about that order: refcheck batch reconcile BATCH_2 --row 1
+      exit 8
+    `)
   await type(`batch export ${id} --format html --output l.html`)
   expect(here.read('l.html').replaceAll(/\s+/g, ' ')).toContain(
     'dropped</span> <small>(perhaps ordered elsewhere)',

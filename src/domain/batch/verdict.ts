@@ -70,7 +70,10 @@ export function runError(
   }
   const halted = end.kind === 'halted' ? end.error : undefined
   if (counts.unknown > 0) return unknownRowsError(batchId, counts, halted, namedRows.unknown)
-  if (conflicts.unknown.count > 0) return sameAsUnknownError(conflicts.unknown)
+  if (conflicts.unknown.count > 0) {
+    const waitingCount = counts.pending + counts.held + counts.rejected + conflicts.waiting.count
+    return sameAsUnknownError(conflicts.unknown, waitingCount === 0)
+  }
   if (halted !== undefined) return haltedError(halted, resumeCommand, counts)
   if (areAllOrdered(counts, conflicts)) return undefined
   // A dropped row was sent once (SubmissionState).
@@ -118,12 +121,11 @@ export interface BatchResult {
   namedRows?: NamedRows | undefined
 }
 
-export function sameAsUnknownError({
-  count,
-  batchId,
-  droppedRow,
-  droppedCount,
-}: ConflictCounts['unknown']): OutcomeUnknownError {
+/** `isRestOrdered`: whether no other row of the batch waits for a run or a decision. */
+export function sameAsUnknownError(
+  { count, batchId, droppedRow, droppedCount }: ConflictCounts['unknown'],
+  isRestOrdered = false,
+): OutcomeUnknownError {
   const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
   const words = ['refcheck batch reconcile', ...(batchId === undefined ? [] : [batchId])]
   // Without its number, reconcile asks about unknown rows only.
@@ -136,6 +138,7 @@ export function sameAsUnknownError({
   return new OutcomeUnknownError(`${rows} ${reason}`, {
     hint: `${step}: ${words.join(' ')}`,
     order: { batchId },
+    isUserChoice: isRestOrdered && droppedCount === count,
   })
 }
 
