@@ -75,7 +75,7 @@ export function runError(
     return sameAsUnknownError(conflicts.unknown, waitingCount === 0)
   }
   if (halted !== undefined) return haltedError(halted, resumeCommand, counts)
-  if (areAllOrdered(counts, conflicts)) return undefined
+  if (areAllOrdered(counts, conflicts, namedRows.orderedInvalidCount)) return undefined
   // A dropped row was sent once (SubmissionState).
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
@@ -85,9 +85,13 @@ export function runError(
   return incompleteError(batchId, counts, conflicts, namedRows)
 }
 
-/** Whether every row was accepted, or is a duplicate of an accepted order. */
-export function areAllOrdered({ total, accepted }: BatchCounts, { orderedBefore }: ConflictCounts): boolean {
-  return total > 0 && accepted + orderedBefore.count === total
+/** Whether every row was accepted, is a duplicate of an accepted order, or is invalid and its person was ordered since. */
+export function areAllOrdered(
+  { total, accepted }: BatchCounts,
+  { orderedBefore }: ConflictCounts,
+  orderedInvalidCount = 0,
+): boolean {
+  return total > 0 && accepted + orderedBefore.count + orderedInvalidCount === total
 }
 
 /**

@@ -142,6 +142,10 @@ export async function orderFile(
     resultsFile,
     isReadOtherwise: knownBatch === 'another' || (isAgain && knownBatch.id !== batchOfSameFile?.id),
     replaces: isAgain ? knownBatch.id : undefined,
+  }).catch(async (error: unknown) => {
+    // A store that was put back does not know the empty results file of its own run.
+    if (!isDryRun) await requireOpenStore(ports, { id: ports.random.uuid() })
+    throw error
   })
   const batchAddedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
   if (batchAddedMeanwhile !== undefined && !isAgain) return continueKnown(batchAddedMeanwhile)

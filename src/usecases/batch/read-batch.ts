@@ -333,13 +333,13 @@ export async function readNamesOfRows(
   return names
 }
 
-/** Reads first and last names from the file of a batch; none if the file was changed. */
+/** Reads names and phones from the file of a batch; none if the file was changed. */
 async function readPeopleOfRows(
   files: Services['files'],
   batch: Batch,
   rows: ReadonlySet<number>,
-): Promise<Map<number, PersonName>> {
-  const people = new Map<number, PersonName>()
+): Promise<Map<number, PersonInFile>> {
+  const people = new Map<number, PersonInFile>()
   const file = rows.size === 0 ? undefined : await openFileOfBatch(files, batch)
   if (file === undefined) return people
   const { matchColumns } = await import('../../domain/batch/columns.ts')
@@ -347,20 +347,24 @@ async function readPeopleOfRows(
   const { targets } = matchColumns(file.sheet.columns, [], { map, ignore })
   for await (const { row, cells } of file.sheet.rows()) {
     if (!rows.has(row)) continue
-    const textOf = (column: 'first_name' | 'last_name'): string => {
+    const textOf = (column: 'first_name' | 'last_name' | 'phone'): string => {
       const cell = cells[targets.findIndex((target) => target.column === column)] ?? ''
       return typeof cell === 'string' ? cell : cell.text
     }
-    const person = { first_name: textOf('first_name'), last_name: textOf('last_name') }
+    const person = {
+      first_name: textOf('first_name'),
+      last_name: textOf('last_name'),
+      phone: textOf('phone'),
+    }
     if (personName(person) !== '') people.set(row, person)
   }
   return people
 }
 
-type PersonName = Pick<Recipient, 'first_name' | 'last_name'>
+type PersonInFile = Pick<Recipient, 'first_name' | 'last_name' | 'phone'>
 
-/** An invalid row, with the name and the line that its file has, as long as the file was not changed. */
-export type NamedInvalidRow = BatchRow & { name: PersonName | undefined }
+/** An invalid row, with the name, the phone and the line that its file has, as long as the file was not changed. */
+export type NamedInvalidRow = BatchRow & { name: PersonInFile | undefined }
 
 /** Returns the name of the person of an invalid row, or else the e-mail, with the line. */
 export function formatInvalidRow({ name, email, line, row }: NamedInvalidRow): string {
@@ -369,13 +373,13 @@ export function formatInvalidRow({ name, email, line, row }: NamedInvalidRow): s
   return line === undefined ? person : `${person} (line ${line})`
 }
 
-/** Reads the invalid rows of a batch, without those whose name or e-mail a later order of another batch has. */
+/** Reads the invalid rows of a batch, without those whose person a later order of another batch has. */
 export async function readInvalidRows(
   services: Pick<Services, 'batches' | 'files' | 'ledger'>,
   batch: Batch,
 ): Promise<NamedInvalidRow[]> {
   return (await readInvalidRowsWithOrders(services, batch)).flatMap(({ row, orders }) =>
-    orders.length === 0 ? row : [],
+    orders.some((order) => isOfPerson(order, row)) ? [] : row,
   )
 }
 
@@ -461,7 +465,7 @@ export async function readOrderedTexts(
 
 /**
  * Returns the accepted orders of other batches for the people of invalid rows, by the number of the row. A family may share
- * an e-mail, and two people a name, so that an order counts only if it has both, as far as the row has both.
+ * an e-mail, and two people a name, so that an order counts only if it has the name and one of e-mail and phone.
  */
 export async function readOrdersOfInvalidRows(
   services: Pick<Services, 'batches' | 'files' | 'ledger'>,
@@ -483,13 +487,14 @@ export async function readOrdersOfInvalidRows(
   return matches
 }
 
-/** Whether an order has the name of an invalid row, and its e-mail, unless the e-mail is what is invalid. */
+/** Whether an order has the name of an invalid row, and its e-mail or, if that is what is invalid, its phone. */
 function isOfPerson({ recipient }: Submission, { name, email, field }: NamedInvalidRow): boolean {
   if (recipient === undefined) return false
   const hasEmail = email?.toLowerCase() === recipient.email.toLowerCase()
   if (name === undefined) return hasEmail
   const hasName = personName(name).toLowerCase() === personName(recipient).toLowerCase()
-  return hasName && (hasEmail || email === undefined || field === 'email')
+  const hasPhone = name.phone.replaceAll(/\D/g, '') === recipient.phone.replaceAll(/\D/g, '')
+  return hasName && (hasEmail || ((email === undefined || field === 'email') && hasPhone))
 }
 
 /** Whether an order has the service of a batch and the package of its invalid row, if the row has one. */

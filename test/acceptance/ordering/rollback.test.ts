@@ -79,7 +79,8 @@ describe.each(sampleOf([1, 16, 45], 2))('a batch run that is killed at order %i 
         ])
         await run([program, 'batch', 'release', batch.batch_id, ...rows])
       }
-      await run(argv)
+      // The results file of the run that was killed is empty, and the store may have lost its batch.
+      await run([...argv, '--ignore-results'])
       const orderedEmails = sandbox.requests().map(({ recipient }) => recipient.email)
       expect(new Set(orderedEmails).size).toBe(orderedEmails.length)
       // At most one order, which was in flight when the process was killed, never reached the service.
