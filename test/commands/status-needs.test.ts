@@ -56,7 +56,7 @@ test('a request that ended without a result is counted once in status: listed un
     Running    nothing
     Needs you
       Ana Row2  cancelled  refcheck request get REQUEST_2…
-    Ended, looked at: 1 ERROR → refcheck request list --status error
+    Ended, settled: 1 ERROR → refcheck request list --status error
     exit 0
   `)
   await type(`request get ${people[1]}`, terminal)
@@ -65,8 +65,8 @@ test('a request that ended without a result is counted once in status: listed un
     127.0.0.1:PORT (olive.owner@example.com)
     Running    nothing
     Needs you  nothing
-    Ended, looked at: 1 ERROR → refcheck request list --status error
-    Ended, looked at: 1 CANCELLED → refcheck request list --status cancelled
+    Ended, settled: 1 ERROR → refcheck request list --status error
+    Ended, settled: 1 CANCELLED → refcheck request list --status cancelled
     exit 0
   `)
   const others = read('people.csv').replace(/^.*a1\+error.*\n/m, '')
@@ -279,4 +279,35 @@ test('an invalid person is not counted as ordered because another person is, or 
   ] as const)
     expect(await type(`request create --package ${packageId} --yes ${person}`)).toMatchObject({ code: 0 })
   expect((await type(run)).stdout).toContain('1 of 3 people in i.csv is ordered; left out: 2 invalid\n')
+})
+
+test('a rejected person who was ordered with a corrected e-mail or phone is not listed any more', async () => {
+  const here = await session()
+  here.write(
+    'r.csv',
+    `${header}\nNora,Nagel,nora+422@example.com,+61400000002\nNorb,Noll,norb+422@example.com,+61400000003\n`,
+  )
+  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'status', status: 400 }, times: 2 })
+  await here.type(`batch run r.csv ${order}`)
+  expect((await here.type('status --all', terminal)).stdout).toMatch(/Nora Nagel +rejected/)
+  await here.clock.advance(60_000)
+  here.write(
+    'r2.csv',
+    `${header}\nNora,Nagel,nora@example.com,+61400000002\nNorb,Noll,norb+422@example.com,+61400000004\n`,
+  )
+  await here.type(`batch run r2.csv ${order}`)
+  expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
+})
+
+test('a request that was cancelled is not listed any more once the person was ordered again', async () => {
+  const here = await session()
+  here.write('c.csv', `${header}\nFips,Feld,fips@example.com,+61400000002\n`)
+  here.sandbox.inject({ scenario: 'cancelled', times: 1 })
+  await here.type(`batch run c.csv ${order}`)
+  await here.clock.advance(10 * 24 * 3_600_000)
+  await here.type('request list --refresh')
+  expect((await here.type('status', terminal)).stdout).toMatch(/Fips Feld +cancelled/)
+  const person = '--first-name Fips --last-name Feld --email fips@example.com --phone +61400000002'
+  await here.type(`request create ${order} ${person} --allow-duplicate`)
+  expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
 })

@@ -323,8 +323,8 @@ test('status lists requests that ended CANCELLED or ERROR until a user has read 
     Running    1 order   read again: refcheck request list --refresh
     Needs you
       Zoe Example  open for over 7 days  refcheck request get REQUEST_4
-    Ended, looked at: 2 ERROR → refcheck request list --status error
-    Ended, looked at: 1 CANCELLED → refcheck request list --status cancelled
+    Ended, settled: 2 ERROR → refcheck request list --status error
+    Ended, settled: 1 CANCELLED → refcheck request list --status cancelled
     exit 0
   `)
 })

@@ -139,17 +139,15 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal, sho
 }
 
 /**
- * Returns a line for each status without a result, with the number of its requests that the user has looked at. The
- * others are listed above, each with its command.
+ * Returns a line for each status without a result, with the number of its requests that are settled: the user has looked at
+ * them, or the person was ordered again. The others are listed above, each with its command.
  */
 function endedLines({ statuses, attention }: Overview): string[] {
   return (['ERROR', 'CANCELLED'] as const).flatMap((status) => {
     const filter = status.toLowerCase()
     const listedCount = attention.filter(({ kind }) => kind === filter).length
     const count = (statuses[status] ?? 0) - listedCount
-    return count <= 0
-      ? []
-      : [`Ended, looked at: ${count} ${status} → refcheck request list --status ${filter}`]
+    return count <= 0 ? [] : [`Ended, settled: ${count} ${status} → refcheck request list --status ${filter}`]
   })
 }
 

@@ -33,6 +33,7 @@ import type { FileReading } from '../../domain/batch/new-row.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
+import { hasSameName, hasSamePhone } from '../../domain/submission/similarity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
@@ -133,11 +134,11 @@ export async function readFailedPeople(
 }
 
 /** Whether the person has another order of the package that has a result, or may still get one. */
-async function hasOtherOrder(
+export async function hasOtherOrder(
   ledger: Services['ledger'],
   { account, baseUrl }: Batch,
-  { recipient, packageId }: BatchRow,
-  failedRequestId: string,
+  { recipient, packageId }: Pick<BatchRow, 'recipient' | 'packageId'>,
+  failedRequestId: string | undefined,
 ): Promise<boolean> {
   if (recipient === undefined) return false
   const states = ['sending', 'accepted', 'unknown'] as const
@@ -492,9 +493,8 @@ function isOfPerson({ recipient }: Submission, { name, email, field }: NamedInva
   if (recipient === undefined) return false
   const hasEmail = email?.toLowerCase() === recipient.email.toLowerCase()
   if (name === undefined) return hasEmail
-  const hasName = personName(name).toLowerCase() === personName(recipient).toLowerCase()
-  const hasPhone = name.phone.replaceAll(/\D/g, '') === recipient.phone.replaceAll(/\D/g, '')
-  return hasName && (hasEmail || ((email === undefined || field === 'email') && hasPhone))
+  const canCompareEmail = email !== undefined && field !== 'email'
+  return hasSameName(name, recipient) && (hasEmail || (!canCompareEmail && hasSamePhone(name, recipient)))
 }
 
 /** Whether an order has the service of a batch and the package of its invalid row, if the row has one. */

@@ -27,7 +27,8 @@ import { countChecks } from '../../domain/request/listed-request.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
-import { readInvalidRows, readOrdersMeanwhile } from '../batch/read-batch.ts'
+import { hasOtherOrder, readInvalidRows, readOrdersMeanwhile } from '../batch/read-batch.ts'
+import { hasSameName, hasSamePhone } from '../../domain/submission/similarity.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
   countPeople,
@@ -158,13 +159,13 @@ const maxNamedWaiting = 3
  * batches.
  */
 export async function readAttention(
-  services: Pick<Services, 'batches' | 'heldRows' | 'redactedInbox'>,
+  services: Pick<Services, 'batches' | 'heldRows' | 'ledger' | 'redactedInbox'>,
   scopeBatches: readonly Batch[],
   accepted: readonly Submission[],
   now: number,
   states = attentionStates,
 ): Promise<Attention[]> {
-  const { batches, heldRows, redactedInbox: inbox } = services
+  const { batches, heldRows, ledger, redactedInbox: inbox } = services
   const items: Attention[] = []
   for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
@@ -173,8 +174,13 @@ export async function readAttention(
     if (states.every((state) => batch.counts[state] === 0)) continue
     const laterOrders =
       batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
+    const correctedOrders =
+      batch.counts.rejected === 0 || !isRecent(batch.changedAt, now)
+        ? []
+        : await ledger.list({ since: batch.addedAt, account: batch.account ?? '', states: ['accepted'] })
     for await (const row of batches.rows(batch.id, { states })) {
       if (row.state === 'held' && isOrderedMeanwhile(row, laterOrders?.get(row.row)?.match)) continue
+      if (row.state === 'rejected' && isOrderedCorrected(batch, row, correctedOrders)) continue
       // The kind of the entry says that the row is held.
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
@@ -192,7 +198,9 @@ export async function readAttention(
   for (const order of accepted) {
     const batch = byId.get(order.batchId)
     const attention = batch && findAttention(order, batch, null, now)
-    if (attention === undefined) continue
+    if (batch === undefined || attention === undefined) continue
+    const isEnded = attention.kind === 'error' || attention.kind === 'cancelled'
+    if (isEnded && (await hasOtherOrder(ledger, batch, order, order.requestId))) continue
     const reason =
       attention.kind === 'error'
         ? await findErrorReason(inbox, order.baseUrl, order.requestId ?? '')
@@ -201,6 +209,26 @@ export async function readAttention(
   }
   return items
 }
+
+/**
+ * Returns whether one of these orders is for the person of a rejected row of the batch with a corrected e-mail or phone.
+ */
+const isOrderedCorrected = (
+  batch: Batch,
+  { recipient, packageId, changedAt }: BatchRow,
+  orders: readonly Submission[],
+): boolean =>
+  recipient !== undefined &&
+  orders.some(
+    (order) =>
+      order.recipient !== undefined &&
+      order.packageId === packageId &&
+      order.baseUrl === batch.baseUrl &&
+      (order.attemptedAt ?? order.addedAt) >= changedAt &&
+      hasSameName(recipient, order.recipient) &&
+      (hasSamePhone(recipient, order.recipient) ||
+        recipient.email.toLowerCase() === order.recipient.email.toLowerCase()),
+  )
 
 /** Returns an item for the duplicates of a batch that can be ordered, because the order that they match was cancelled. */
 async function readFreedDuplicates(
