@@ -287,7 +287,7 @@ test('a rejected person who was ordered with a corrected e-mail or phone is not 
     'r.csv',
     `${header}\nNora,Nagel,nora+422@example.com,+61400000002\nNorb,Noll,norb+422@example.com,+61400000003\n`,
   )
-  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'status', status: 400 }, times: 2 })
+  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'status', status: 400, when: 'before' }, times: 2 })
   await here.type(`batch run r.csv ${order}`)
   expect((await here.type('status --all', terminal)).stdout).toMatch(/Nora Nagel +rejected/)
   await here.clock.advance(60_000)
@@ -302,7 +302,7 @@ test('a rejected person who was ordered with a corrected e-mail or phone is not 
 test('a request that was cancelled is not listed any more once the person was ordered again', async () => {
   const here = await session()
   here.write('c.csv', `${header}\nFips,Feld,fips@example.com,+61400000002\n`)
-  here.sandbox.inject({ scenario: 'cancelled', times: 1 })
+  here.sandbox.inject({ scenario: 'declined' })
   await here.type(`batch run c.csv ${order}`)
   await here.clock.advance(10 * 24 * 3_600_000)
   await here.type('request list --refresh')
