@@ -287,7 +287,11 @@ test('a rejected person who was ordered with a corrected e-mail or phone is not 
     'r.csv',
     `${header}\nNora,Nagel,nora+422@example.com,+61400000002\nNorb,Noll,norb+422@example.com,+61400000003\n`,
   )
-  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'status', status: 400, when: 'before' }, times: 2 })
+  here.sandbox.inject({
+    on: 'POST /v1/requests',
+    fault: { kind: 'status', status: 400, when: 'before' },
+    times: 2,
+  })
   await here.type(`batch run r.csv ${order}`)
   expect((await here.type('status --all', terminal)).stdout).toMatch(/Nora Nagel +rejected/)
   await here.clock.advance(60_000)
