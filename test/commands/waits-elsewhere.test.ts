@@ -322,6 +322,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     expect((await type('status --json')).json()).toMatchObject({
       attention: [{ kind: 'stopped', batch: 'f2.csv', reason, command: `refcheck ${resume}` }],
     })
+    const list = (await type('batch list --json')).json()
+    expect(list).toMatchObject([{ name: 'f2.csv', state: 'stopped' }, { state: 'done' }])
     expect((await type('status')).stdout).toMatch(
       / {2}f2\.csv {2}stopped {2}refcheck batch resume \S+\n {4}duplicates of cancelled rows, not ordered: Ana Row2$/m,
     )
@@ -329,6 +331,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     expect((await type(`${resume} --yes`)).code).toBe(0)
     expect(listOrderedEmails()).toEqual(['a1@example.com', 'a3@example.com', 'a2@example.com'])
     expect((await type('status --json')).json()).toMatchObject({ attention: [] })
+    expect((await type('batch list')).stdout).not.toContain('stopped')
   },
 )
 

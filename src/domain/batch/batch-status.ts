@@ -142,18 +142,21 @@ export type CountedBatch = ReturnType<typeof toCountedBatch>
 /**
  * One line of `batch list`. `earlier`: counts of the people of the batch who were ordered by another order;
  * `finished`: the number of finished requests of the batch itself. `meanwhile`: the later orders of the people of held
- * and invalid rows.
+ * and invalid rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
  */
 export function toCountedBatch(
   batch: Batch,
   earlier: ConflictCounts['orderedBefore'],
   finished: number,
   meanwhile: readonly LaterOrder[] = [],
+  hasFreed = false,
 ) {
   const held = batch.counts.held - meanwhile.filter(({ state }) => state === 'held').length
   const finishedMeanwhile = meanwhile.filter(({ match }) => !isUnfinished(match.requestStatus)).length
+  const listed = toListedBatch({ ...batch, counts: { ...batch.counts, held } })
   return {
-    ...toListedBatch({ ...batch, counts: { ...batch.counts, held } }),
+    ...listed,
+    state: listed.state === 'done' && hasFreed ? 'stopped' : listed.state,
     /** The number of held rows whose people are not ordered otherwise. */
     held,
     /** The number of rejected rows whose people are not ordered otherwise. */

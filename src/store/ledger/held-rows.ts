@@ -10,6 +10,7 @@ import {
   type Release,
   type ConflictReason,
   type KnownRelations,
+  conflictingStates,
   relationsOf,
   releasedConflicts,
 } from '../../domain/submission/conflicts.ts'
@@ -42,7 +43,8 @@ import {
   storedRowOf,
 } from './matching.ts'
 import { StorePart } from './store-part.ts'
-import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
+import { allOrders, parseExternalResults, sqlList, sqlMayBeSent } from './submission-rows.ts'
+import { unmatchedCondition } from './unmatched-requests.ts'
 
 /** A row of `selectConflictingRows`. */
 type ConflictingRow = Pick<SelectedRow, 'row' | 'heldFor' | 'matchesBatch' | 'matchesRow'> & {
@@ -71,16 +73,43 @@ const selectConflictingRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
+const hasRelease = `EXISTS (SELECT 1 FROM releases r WHERE r.batch_id = s.batch_id AND r.row_number = s.row_number
+  OR r.other_batch = s.batch_id AND r.other_row = s.row_number)`
+
 /**
- * Rows of a batch in `:states` that were not sent because of an order that is cancelled now. `:cancelledBatch`: the batch of
- * that order, or NULL for any.
+ * Whether the person has an order of the same package and service with which the row `s` of the batch `b` conflicts in any
+ * case; an order that was accepted does not if a user released the row, or allowed duplicates.
  */
-const selectMatchesOfCancelled = `
-SELECT s.row_number FROM submissions s
-LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
-WHERE s.batch_id = :batchId AND {isIn s.state, states} AND s.body IS NOT NULL AND coalesce(s.held_for, '') <> 'store_forgot'
-  AND s.matches_batch = coalesce(CAST(:cancelledBatch AS text), s.matches_batch) AND m.state = 'cancelled'
-ORDER BY s.row_number`
+const isOrderedForCertain = `EXISTS (
+  SELECT 1 FROM submissions o WHERE o.person_print = s.person_print AND o.package_id = s.package_id
+    AND (o.state IN ('pending', 'sending', 'unknown', 'dropped')
+      OR o.state = 'accepted' AND b.allow_duplicate = 0 AND NOT ${hasRelease})
+    AND (SELECT ob.base_url = b.base_url AND (b.account = '' OR ob.account IN ('', b.account))
+      FROM batches ob WHERE ob.id = o.batch_id))`
+
+/** Whether a row has anything in common with an order, so that the two have to be compared. */
+const mayConflict = [
+  's.external_results IS NOT NULL',
+  unmatchedCondition((column) => `s.${column}`),
+  ...['person_print', 'email_print', 'phone_print'].map(
+    (column) => `s.${column} IS NULL OR EXISTS (SELECT 1 FROM submissions o
+    WHERE o.${column} = s.${column} AND (o.state IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('o')}))`,
+  ),
+].join(' OR ')
+
+/**
+ * Rows of the batches in `:states` that were not sent because of an order that is cancelled now. `:cancelledBatch`: the batch
+ * of that order, or NULL for any. The conditions are subqueries, because PostgreSQL joins tables without statistics slowly.
+ */
+export const selectMatchesOfCancelled = `
+SELECT s.batch_id, s.row_number,
+  CASE WHEN ${isOrderedForCertain} THEN 'ordered' WHEN ${mayConflict} THEN 'unclear' ELSE 'free' END AS found
+FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE {isIn s.batch_id, batchIds} AND {isIn s.state, states} AND s.body IS NOT NULL AND s.package_id IS NOT NULL
+  AND coalesce(s.held_for, '') <> 'store_forgot'
+  AND s.matches_batch = coalesce(CAST(:cancelledBatch AS text), s.matches_batch) AND (
+    SELECT m.state FROM submissions m WHERE m.batch_id = s.matches_batch AND m.row_number = s.matches_row) = 'cancelled'
+ORDER BY s.batch_id, s.row_number`
 
 const selectUnlocked = `${selectRowToCompare} AND s.row_number = :row`
 
@@ -207,21 +236,23 @@ export class HeldRows extends StorePart {
   }
 
   /**
-   * Finds the duplicates of a batch whose order was cancelled, and which conflict with no other one: the next run orders
-   * them. `of`: only those of an order of this batch, and held rows too.
+   * Finds the duplicates of batches whose order was cancelled, and which conflict with no other one: the next run orders
+   * them. `of`: only those of an order of this batch, and held rows too. Returns their numbers, by batch.
    */
-  findFreed(batchId: string, of?: string): Promise<number[]> {
+  findFreed(batchIds: readonly string[], of?: string): Promise<ReadonlyMap<string, number[]>> {
+    const freed = new Map<string, number[]>()
+    if (batchIds.length === 0) return Promise.resolve(freed)
     const states = of === undefined ? ['duplicate'] : ['duplicate', 'held']
     const { engine, key } = this
     return engine.snapshot(function* () {
       const matching = new Matching(key)
-      const freed: number[] = []
-      const values = { batchId, states, cancelledBatch: of }
-      for (const { row } of yield* all<{ row: number }>(selectMatchesOfCancelled, values)) {
-        const stored = storedRowOf(yield* get(selectUnlocked, { batchId, row }))
-        if (stored === undefined) continue
-        const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
-        if (damaged === undefined && conflicts.length === 0) freed.push(row)
+      const values = { batchIds, states, cancelledBatch: of }
+      for (const { batchId, row, found } of yield* all<MatchOfCancelled>(selectMatchesOfCancelled, values)) {
+        const isFound = found === 'unclear' ? yield* isFree(matching, { batchId, row }) : found === 'free'
+        if (!isFound) continue
+        const numbers = freed.get(batchId) ?? []
+        numbers.push(row)
+        freed.set(batchId, numbers)
       }
       return freed
     })
@@ -474,6 +505,17 @@ export class HeldRows extends StorePart {
   #compareInTransaction<T>(batchId: string, work: (matching: Matching) => Work<T>): Promise<T> {
     return this.engine.transaction(() => work(new Matching(this.key)), { accountOf: batchId })
   }
+}
+
+/** A row of `selectMatchesOfCancelled`. */
+type MatchOfCancelled = RowId & { found: 'ordered' | 'unclear' | 'free' }
+
+/** Whether a row conflicts with no order, and its person is not damaged. */
+function* isFree(matching: Matching, key: RowId): Work<boolean> {
+  const stored = storedRowOf(yield* get(selectUnlocked, key))
+  if (stored === undefined) return false
+  const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
+  return damaged === undefined && conflicts.length === 0
 }
 
 type Allowances = Record<'allowSimilar' | 'hasUnsettled', number> & { shared: string }

@@ -14,7 +14,7 @@ import {
   NotFoundError,
   UsageError,
 } from '../../errors/kinds.ts'
-import { capitalize } from '../../domain/wording/text.ts'
+import { capitalize, joinFirst } from '../../domain/wording/text.ts'
 import { heldQuestion, perhapsSentError } from '../../domain/batch/held-question.ts'
 import type { Package } from '../../contract/package.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
@@ -23,13 +23,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
-import {
-  type BatchServices,
-  describeWaitingRows,
-  findConflictingRow,
-  findBatch,
-  findRow,
-} from './read-batch.ts'
+import { type BatchServices, findConflictingRow, findBatch, findRow } from './read-batch.ts'
 import {
   bodyForPackage,
   moveError,
@@ -426,18 +420,38 @@ export async function describeFreedRows(
   services: Pick<Services, 'batches' | 'heldRows' | 'files'>,
   cancelledBatch: string,
 ): Promise<string[]> {
-  const lines: string[] = []
-  for (const batch of await services.batches.list()) {
-    const { id, name, counts } = batch
-    const numbers =
-      counts.duplicate + counts.held === 0 ? [] : await services.heldRows.findFreed(id, cancelledBatch)
+  const texts: string[] = []
+  const batches = (await services.batches.list()).filter(({ counts }) => counts.duplicate + counts.held > 0)
+  const ids = batches.map(({ id }) => id)
+  const freed = await services.heldRows.findFreed(ids, cancelledBatch)
+  for (const batch of batches) {
+    const { id, name } = batch
+    const numbers = freed.get(id) ?? []
     if (numbers.length === 0) continue
-    const { people } = await describeWaitingRows(services, batch, numbers)
-    lines.push(
+    const people = await nameFirstRows(services, batch, numbers)
+    texts.push(
       `Left out of ${name} because of these rows: ${people}. To order ${numbers.length === 1 ? 'this row' : 'these rows'} now: refcheck batch resume ${id}`,
     )
   }
-  return lines
+  return texts
+}
+
+/** Maximum number of people whom a message names. */
+const maxNamed = 3
+
+/** Returns the people of the first of these rows with their lines, and the number of the others. */
+async function nameFirstRows(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+  numbers: readonly number[],
+): Promise<string> {
+  const lines = await readLinesOfRows(files, batch)
+  const people: string[] = []
+  for (const number of numbers.slice(0, maxNamed)) {
+    const row = await findRow(batches, batch.id, number)
+    if (row !== undefined) people.push(formatRow({ ...row, line: lines.get(number) }))
+  }
+  return joinFirst(people, maxNamed, numbers.length)
 }
 
 export interface MoveServices extends BatchServices, SchemaServices, Pick<Services, 'files'> {

@@ -280,6 +280,18 @@ export async function readPendingOrders(
   }
 }
 
+/**
+ * Finds the duplicates of batches that can be ordered, because the order that they match was cancelled, by batch; not in
+ * batches that a process runs.
+ */
+export function findFreedDuplicates(
+  heldRows: Pick<Services['heldRows'], 'findFreed'>,
+  batches: readonly Batch[],
+): Promise<ReadonlyMap<string, number[]>> {
+  const candidates = batches.filter(({ counts, holder }) => counts.duplicate > 0 && holder === undefined)
+  return heldRows.findFreed(candidates.map(({ id }) => id))
+}
+
 /** Lists the batches of the store, newest first, each with the number of its people who are ordered, also by other batches. */
 export async function listBatches(
   services: BatchServices & Pick<Services, 'files'>,
@@ -292,12 +304,14 @@ export async function listBatches(
   const firstInvalid = allBatches.findLast(({ counts }) => counts.invalid > 0)
   // Read once for all batches, because the store may have many orders.
   const index = firstInvalid === undefined ? undefined : await readOrderIndex(ledger, firstInvalid.addedAt)
+  const freed = await findFreedDuplicates(heldRows, allBatches)
   for (const batch of allBatches) {
     const { duplicate, held, cancelled, rejected } = batch.counts
     const { orderedBefore } =
       duplicate + held + cancelled + rejected === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
     const meanwhile = [...(await readOrdersMeanwhile(services, batch, index)).values()]
-    listed.push(toCountedBatch(batch, orderedBefore, finished.get(batch.id) ?? 0, meanwhile))
+    const finishedCount = finished.get(batch.id) ?? 0
+    listed.push(toCountedBatch(batch, orderedBefore, finishedCount, meanwhile, freed.has(batch.id)))
   }
   return listed
 }

@@ -27,7 +27,13 @@ import { countChecks } from '../../domain/request/listed-request.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
-import { hasOtherOrder, readInvalidRows, readOrdersMeanwhile } from '../batch/read-batch.ts'
+import {
+  findFreedDuplicates,
+  findRow,
+  hasOtherOrder,
+  readInvalidRows,
+  readOrdersMeanwhile,
+} from '../batch/read-batch.ts'
 import { hasSameName, hasSamePhone } from '../../domain/submission/similarity.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
@@ -167,10 +173,11 @@ export async function readAttention(
 ): Promise<Attention[]> {
   const { batches, heldRows, ledger, redactedInbox: inbox } = services
   const items: Attention[] = []
+  const freed = await findFreedDuplicates(heldRows, scopeBatches)
   for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
-    else items.push(...(await readFreedDuplicates(services, batch)))
+    else items.push(...(await nameFreedDuplicates(batches, batch, freed.get(batch.id))))
     if (states.every((state) => batch.counts[state] === 0)) continue
     const laterOrders =
       batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
@@ -231,17 +238,18 @@ const isOrderedCorrected = (
   )
 
 /** Returns an item for the duplicates of a batch that can be ordered, because the order that they match was cancelled. */
-async function readFreedDuplicates(
-  { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
+async function nameFreedDuplicates(
+  batches: Pick<Services['batches'], 'rows'>,
   batch: Batch,
+  freed: readonly number[] = [],
 ): Promise<Attention[]> {
-  if (batch.counts.duplicate === 0 || batch.holder !== undefined) return []
-  const freed = new Set(await heldRows.findFreed(batch.id))
-  if (freed.size === 0) return []
+  if (freed.length === 0) return []
   const names: string[] = []
-  for await (const row of batches.rows(batch.id, { states: ['duplicate'] }))
-    if (freed.has(row.row)) names.push(formatRow(row))
-  return [freedAttention(batch, joinFirst(names, maxNamedWaiting))]
+  for (const number of freed.slice(0, maxNamedWaiting)) {
+    const row = await findRow(batches, batch.id, number)
+    if (row !== undefined) names.push(formatRow(row))
+  }
+  return [freedAttention(batch, joinFirst(names, maxNamedWaiting, freed.length))]
 }
 
 /**

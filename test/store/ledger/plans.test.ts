@@ -23,6 +23,7 @@ import {
   selectCandidatesOfMany,
   selectSharingFlags,
 } from '../../../src/store/ledger/matching.ts'
+import { selectMatchesOfCancelled } from '../../../src/store/ledger/held-rows.ts'
 import { toStatement } from '../../../src/store/ledger/postgres/connection.ts'
 import {
   filterClause,
@@ -52,6 +53,7 @@ const statements: Record<string, string> = {
   'the later orders of the people of a batch': selectLaterOrders(false),
   'the later orders of the people of a page of rows': selectLaterOrders(true),
   'pending rows of a batch with an attempt of unknown outcome': `${selectRequeuedUnknown} AND a.batch_id = :batch_id`,
+  'the duplicates of cancelled rows': selectMatchesOfCancelled,
   'a request by its id': searchStatement({ requestId: 'a' }),
   'a request by the start of its id': searchStatement({ requestStart: 'a' }),
   'requests of an e-mail address': searchStatement({ email: 'a@example.com' }),
