@@ -335,6 +335,20 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
+test('the other row of a person who is twice in a file is named when the first one is cancelled', async () => {
+  const { type, folder, read, write, listOrderedEmails } = await session()
+  writePeopleFile(folder, ['bo@example.com', 'a1@example.com'])
+  write('people.csv', read('people.csv').replace(/.*a1@.*\n/, '$&$&'))
+  const run = (await type(`${corrected} --yes --max 1 --json`)).json() as { batch_id: string }
+  const cancel = `batch cancel ${run.batch_id}`
+  expect((await type(`${cancel} --row 2`)).stderr).toContain(
+    `\nThe next run of people.csv orders, instead of the cancelled rows: Ana Row2 (line 4). To leave out this row too: refcheck ${cancel} --row 3\n`,
+  )
+  expect((await type(`${cancel} --row 3`)).stderr).not.toContain('next run')
+  await type(`batch resume ${run.batch_id} --yes`)
+  expect(listOrderedEmails()).toEqual(['bo@example.com'])
+})
+
 test('a duplicate of a cancelled row is not listed when its person is ordered or waits otherwise, or when it is cancelled', async () => {
   const { type, folder } = await session()
   const run = async (name: string, max = 9): Promise<string> => {

@@ -414,7 +414,7 @@ export async function cancelBatch(
 
 /**
  * Returns, for each batch with rows that were not sent because of cancelled rows of a batch, their people and the command
- * that orders them.
+ * that orders them, or, for rows of the same batch, which its next run orders, the command that cancels them too.
  */
 export async function describeFreedRows(
   services: Pick<Services, 'batches' | 'heldRows' | 'files'>,
@@ -429,8 +429,11 @@ export async function describeFreedRows(
     const numbers = freed.get(id) ?? []
     if (numbers.length === 0) continue
     const people = await nameFirstRows(services, batch, numbers)
+    const rowsText = numbers.length === 1 ? 'this row' : 'these rows'
     texts.push(
-      `Left out of ${name} because of these rows: ${people}. To order ${numbers.length === 1 ? 'this row' : 'these rows'} now: refcheck batch resume ${id}`,
+      id === cancelledBatch
+        ? `The next run of ${name} orders, instead of the cancelled rows: ${people}. To leave out ${rowsText} too: refcheck batch cancel ${id} --row ${numbers.join(' --row ')}`
+        : `Left out of ${name} because of these rows: ${people}. To order ${rowsText} now: refcheck batch resume ${id}`,
     )
   }
   return texts
