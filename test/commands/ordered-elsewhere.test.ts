@@ -352,3 +352,19 @@ test('a held person who was then ordered by another file is shown as ordered by 
   ])
   expect((await type(`batch rows ${id} --json`)).json()).toMatchObject([{}, { state: 'held' }])
 })
+
+test('a person whose order by another file has an unknown outcome is named by the run and on the page', async () => {
+  const here = await session()
+  const kim = 'Kim,Orr,kim+cut-after@example.com,+61400000003'
+  here.write('k.csv', `${header}\n${kim}\n`)
+  await here.type('batch run k.csv --package 102 --yes')
+  here.write('k2.csv', `${header}\n${kim}\n${hal}\n`)
+  const run = await here.type('batch run k2.csv --package 102 --yes --json')
+  expect((await here.type('batch run k2.csv --package 102')).stdout).toMatch(
+    /^1 of 2 people in k2\.csv is ordered; may have been ordered: Kim Orr \(line 2\)$/m,
+  )
+  await here.type(`batch export ${batchIdOf(run)} --format html --output k2.html`)
+  expect(here.read('k2.html').replaceAll(/\s+/g, ' ')).toContain(
+    'unknown</span> <small>(perhaps ordered elsewhere)',
+  )
+})

@@ -248,15 +248,16 @@ export const isOrderedMeanwhile = ({ heldFor, packageId }: BatchRow, order: Matc
   heldFor !== 'store_forgot'
 
 /**
- * Returns the key of the dropped order of another batch that a duplicate repeats: a user decided about that order although
- * its outcome was unknown. Undefined for all other rows.
+ * Returns the key of the unknown or dropped order of another batch that a duplicate repeats: its person may have been
+ * ordered. Undefined for all other rows.
  */
-export function droppedOrderKey({
+export function openOrderKey({
   state,
   batchId,
   matches,
 }: Pick<BatchRow, 'state' | 'batchId'> & { matches?: Partial<Match> | undefined }): string | undefined {
-  if (state !== 'duplicate' || matches?.state !== 'dropped' || matches.batchId === batchId) return undefined
+  if (state !== 'duplicate' || matches?.state === undefined || matches.batchId === batchId) return undefined
+  if (!statesNeedingDecision.includes(matches.state)) return undefined
   return `${matches.batchId} ${matches.row}`
 }
 

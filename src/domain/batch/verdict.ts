@@ -33,11 +33,11 @@ export interface NamedRows {
   leftOut?: string | undefined
   /**
    * The names and lines of the rows whose people may have been ordered, as text: dropped and cancelled rows, and
-   * duplicates of dropped orders of other batches.
+   * duplicates of unknown and dropped orders of other batches.
    */
   perhapsOrdered?: string | undefined
   /** The number of these duplicates. */
-  droppedElsewhereCount?: number | undefined
+  openElsewhereCount?: number | undefined
   /** The number of duplicates whose people wait in another batch. */
   waitingCount?: number | undefined
   /** The number of invalid rows whose people are ordered by another batch. */

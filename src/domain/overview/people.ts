@@ -2,7 +2,7 @@ import type { ServiceUser } from '../request/listed-request.ts'
 import { missingPersonText } from '../wording/text.ts'
 import { isoTime, localDay } from '../wording/time.ts'
 import type { BatchRow, Match } from '../batch/batch.ts'
-import { droppedOrderKey, isLeftOutAsSimilar, isPerhapsOrderedOtherwise } from '../batch/batch-status.ts'
+import { openOrderKey, isLeftOutAsSimilar, isPerhapsOrderedOtherwise } from '../batch/batch-status.ts'
 import { samePersonReason } from '../submission/duplicate.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
@@ -31,7 +31,7 @@ export function personRow(
   const order = state === 'accepted' ? row : earlierOrder
   const isDuplicate = state === 'duplicate' || (state === 'cancelled' && row.reason === samePersonReason)
   const perhapsOrdered =
-    isPerhapsOrderedOtherwise(row) || droppedOrderKey(row) !== undefined ? row.matches : undefined
+    isPerhapsOrderedOtherwise(row) || openOrderKey(row) !== undefined ? row.matches : undefined
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {

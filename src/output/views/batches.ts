@@ -69,7 +69,7 @@ export function resultText(
   failedPeople: readonly FailedPerson[] = [],
 ): string {
   const { leftOut, samePerson, perhapsOrdered } = namedRows
-  const { droppedElsewhereCount = 0, orderedInvalidCount = 0, waitingCount = 0 } = namedRows
+  const { openElsewhereCount = 0, orderedInvalidCount = 0, waitingCount = 0 } = namedRows
   const samePersonText =
     samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`
   const perhapsText =
@@ -80,7 +80,7 @@ export function resultText(
     accepted: counts.accepted + orderedInvalidCount,
     cancelled: earlierOrders.cancelledCount,
     dropped: 0,
-    duplicate: counts.duplicate - droppedElsewhereCount,
+    duplicate: counts.duplicate - openElsewhereCount,
     invalid: counts.invalid - orderedInvalidCount,
   }
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0)) {

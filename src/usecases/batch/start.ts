@@ -21,7 +21,7 @@ import {
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import {
-  droppedOrderKey,
+  openOrderKey,
   heldElsewhereError,
   isOrderedOtherwise,
   isPerhapsOrderedOtherwise,
@@ -369,19 +369,17 @@ async function describeLeftOut(
   batch: Batch,
   describeRow: NonNullable<RunBatchOptions['describeRow']>,
   readsDuplicates: boolean,
-): Promise<
-  Pick<NamedRows, 'leftOut' | 'samePerson' | 'perhapsOrdered' | 'dropped' | 'droppedElsewhereCount'>
-> {
-  const droppedElsewhere = new Set<string>()
+): Promise<Pick<NamedRows, 'leftOut' | 'samePerson' | 'perhapsOrdered' | 'dropped' | 'openElsewhereCount'>> {
+  const openElsewhere = new Set<string>()
   const leftOut: BatchRow[] = []
   const samePerson: BatchRow[] = []
   const perhapsOrdered: BatchRow[] = []
   const states = ['cancelled', 'dropped', ...(readsDuplicates ? (['duplicate'] as const) : [])] as const
   for await (const row of batches.rows(batch.id, { states })) {
     if (row.state === 'duplicate') {
-      const order = droppedOrderKey(row)
-      if (order === undefined || droppedElsewhere.has(order)) continue
-      droppedElsewhere.add(order)
+      const order = openOrderKey(row)
+      if (order === undefined || openElsewhere.has(order)) continue
+      openElsewhere.add(order)
       perhapsOrdered.push(row)
     } else if (row.state === 'dropped' || isPerhapsOrderedOtherwise(row)) perhapsOrdered.push(row)
     else if (!isOrderedOtherwise(row)) leftOut.push(row)
@@ -396,7 +394,7 @@ async function describeLeftOut(
     leftOut: await describe(leftOut),
     samePerson: await describe(samePerson),
     perhapsOrdered: await describe(perhapsOrdered),
-    droppedElsewhereCount: droppedElsewhere.size,
+    openElsewhereCount: openElsewhere.size,
     dropped: dropped && { row: dropped.row, rowText: await describeRow(dropped, batch) },
   }
 }
