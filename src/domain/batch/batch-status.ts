@@ -17,7 +17,7 @@ import {
 } from '../submission/duplicate.ts'
 import type { ConflictCounts } from './conflict-counts.ts'
 import { statesNeedingDecision } from '../submission/states.ts'
-import { isUnmatched } from '../submission/unmatched.ts'
+import { isUnmatched } from '../submission/submission.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import { type OrderInError, IncompleteError, InterruptedError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/time.ts'

@@ -8,13 +8,12 @@ import {
 import type { Outcome } from '../submission/outcome.ts'
 import { quotaExceededError } from '../quota/windows.ts'
 import type { SubmissionState } from '../submission/states.ts'
-import type { Submission } from '../submission/submission.ts'
+import type { Submission, SecondOrder } from '../submission/submission.ts'
 import type { Recipient } from '../../contract/request.ts'
 import type { BatchCounts, Batch } from './batch.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { SheetAppearance } from '../sheet/appearance.ts'
 import type { Reconciliation } from './reconciliation.ts'
-import type { SecondOrder } from '../submission/unmatched.ts'
 
 const maxConsecutiveUnknown = 3
 const maxEqualRejections = 5

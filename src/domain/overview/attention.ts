@@ -3,8 +3,7 @@ import { isoTime } from '../wording/time.ts'
 import { joinFirst, personName } from '../wording/text.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { Batch, Halt } from '../batch/batch.ts'
-import type { Submission } from '../submission/submission.ts'
-import type { SecondOrder } from '../submission/unmatched.ts'
+import type { Submission, SecondOrder } from '../submission/submission.ts'
 
 /** Why an order needs a person, in order of precedence. */
 export const attentionKinds = [

@@ -2,8 +2,7 @@ import type { Recipient } from '../../contract/request.ts'
 import { sharedKey, serviceOf } from './identity.ts'
 import { similarity, type SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
-import type { Submission } from './submission.ts'
-import { isUnmatched } from './unmatched.ts'
+import { type Submission, isUnmatched } from './submission.ts'
 import {
   isVisibleTo,
   namesOrder,

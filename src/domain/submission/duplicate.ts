@@ -3,10 +3,9 @@ import { personName, personWithEmail } from '../wording/text.ts'
 import { type OrderInError, DuplicateError } from '../../errors/kinds.ts'
 import type { SharedDetail } from './similarity.ts'
 import type { Conflict, ConflictReason } from './conflicts.ts'
-import type { Submission } from './submission.ts'
+import { type Submission, isUnmatched } from './submission.ts'
 import { localTime } from '../wording/time.ts'
 import { shellWord } from '../wording/pasted-command.ts'
-import { isUnmatched } from './unmatched.ts'
 import { externalResultPosition } from './external-results.ts'
 
 /** The reason of a row that was left out because its person is the one of the order that it matches. */

@@ -23,7 +23,7 @@ import {
 } from '../../domain/submission/duplicate.ts'
 import { externalResultPosition } from '../../domain/submission/external-results.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
-import { isUnmatched } from '../../domain/submission/unmatched.ts'
+import { isUnmatched } from '../../domain/submission/submission.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import { formatCount, cutName, joinFirst, personName, shownName } from '../../domain/wording/text.ts'
 import { localTime } from '../../domain/wording/time.ts'

@@ -2,7 +2,7 @@ import { formatRow, type BatchCounts, unnamedFile } from '../../domain/batch/bat
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearMatchText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
-import { type SecondOrder, unreadText } from '../../domain/submission/unmatched.ts'
+import { type SecondOrder, unreadText } from '../../domain/submission/submission.ts'
 import {
   type BatchStatus,
   type CountedBatch,

@@ -1,13 +1,13 @@
 import type { RequestResource } from '../../contract/request.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import {
+  type Submission,
   idsToRead,
   readWindowMs,
   type SecondOrder,
   unmatchedOrder,
   type UnmatchedRequest,
-} from '../../domain/submission/unmatched.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
-import type { Submission } from '../../domain/submission/submission.ts'
+} from '../../domain/submission/submission.ts'
 import type { Candidate } from '../../domain/submission/conflicts.ts'
 import { all, get, insertRows, run, type Work } from './engine.ts'
 import {

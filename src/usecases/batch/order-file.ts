@@ -143,7 +143,7 @@ export async function orderFile(
     isReadOtherwise: knownBatch === 'another' || (isAgain && knownBatch.id !== batchOfSameFile?.id),
     replaces: isAgain ? knownBatch.id : undefined,
   }).catch(async (error: unknown) => {
-    // A store that was put back does not know the empty results file of its own run.
+    // A store that was restored does not have the empty results file of its own run.
     if (!isDryRun) await requireOpenStore(ports, { id: ports.random.uuid() })
     throw error
   })

@@ -9,12 +9,11 @@ import {
 import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { statesNeedingDecision } from '../../domain/submission/states.ts'
-import type { Submission } from '../../domain/submission/submission.ts'
+import type { Submission, SecondOrder } from '../../domain/submission/submission.ts'
 import { NotFoundError, RefcheckError, ThrottledError } from '../../errors/kinds.ts'
 import { findRowsOfRequest, maxFailedReads } from '../request/read-requests.ts'
 import { readClockDifferenceMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 
 export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'clock' | 'governor'> {
   signal?: AbortSignal | undefined

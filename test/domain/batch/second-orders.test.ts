@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { idsToRead } from '../../../src/domain/submission/unmatched.ts'
+import { idsToRead } from '../../../src/domain/submission/submission.ts'
 
 const createIds = (count: number): string[] => Array.from({ length: count }, (_, at) => `id-${at}`)
 const noIds = new Set<string>()

@@ -15,8 +15,7 @@ import {
   findConflicts,
 } from '../../../src/domain/submission/conflicts.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
-import type { Submission } from '../../../src/domain/submission/submission.ts'
-import { unmatchedOrder } from '../../../src/domain/submission/unmatched.ts'
+import { type Submission, unmatchedOrder } from '../../../src/domain/submission/submission.ts'
 import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isUnmatched, unmatchedOrder } from '../../../src/domain/submission/unmatched.ts'
+import { isUnmatched, unmatchedOrder } from '../../../src/domain/submission/submission.ts'
 
 test('an unmatched request is an accepted order in row 0 of a batch with the id of the request', () => {
   const order = unmatchedOrder({
