@@ -250,8 +250,9 @@ async function createResultView(
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`, failedPeople)
   const { failedRequestsCommand } = await import('../output/views/attention.ts')
-  if (failedPeople.length > 0)
-    return batchResultView(status, text, failedRequestsCommand(failedPeople), failedPeople)
+  const notOrderedAgain = failedPeople.filter(({ isOrderedAgain }) => !isOrderedAgain)
+  if (notOrderedAgain.length > 0)
+    return batchResultView(status, text, failedRequestsCommand(notOrderedAgain), failedPeople)
   // No report is ready seconds after the order.
   if (result.orderedInThisRun > 0)
     return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)

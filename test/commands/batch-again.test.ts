@@ -195,7 +195,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
   expect((await type(`${run} --yes`)).stdout).toContain('✔ All 2 people in people.csv are ordered')
   writePeopleFile(folder, createEmails(1))
   const firstFile = await type(`${run} --yes`)
-  expect(firstFile.stdout).toContain('the request of Ana Row1 (line 2) was CANCELLED')
+  expect(firstFile.stdout).toContain('the request of Ana Row1 (line 2), ordered again, was CANCELLED')
   expect(firstFile.stdout).not.toContain('To order')
   expect(listOrderedEmails()).toEqual([...createEmails(2), ...createEmails(1)])
 })

@@ -314,4 +314,11 @@ test('a request that was cancelled is not listed any more once the person was or
   const person = '--first-name Fips --last-name Feld --email fips@example.com --phone +61400000002'
   await here.type(`request create ${order} ${person} --allow-duplicate`)
   expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
+  const [cancelled, again] = here.sandbox.requests().map(({ request_id }) => request_id)
+  expect((await here.type(`request get ${cancelled}`, terminal)).stdout).toContain(
+    `Ordered again, RECEIVED: refcheck request get ${again?.slice(0, 8)}`,
+  )
+  expect((await here.type('batch run c.csv --package 102')).stdout).toMatch(
+    /the request of Fips Feld \(line 2\), ordered again, was CANCELLED/,
+  )
 })

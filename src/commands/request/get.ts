@@ -1,7 +1,8 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag, requestArg } from '../../cli/flags/values.ts'
-import { readRequests, addReasons } from '../../usecases/request/read-requests.ts'
+import { readRequests, addReasons, findOrderedAgain } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/requests.ts'
+import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
 import { resolveRequestIds } from '../../app/ids.ts'
 import { recordReads } from '../../app/request.ts'
@@ -39,6 +40,11 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     )
     const resultsWithReasons = await addReasons(results, service.baseUrl, () => this.app.service('inbox'))
     const namedResults = withPackageNames(resultsWithReasons, await namesPromise)
-    this.answer(requestsView(namedResults, ids.length > 1), failure)
+    const hasEnded = namedResults.some((each) => !isUnread(each) && isEndedWithoutResult(each.request.status))
+    const orderedAgain =
+      hasEnded && this.terminal.columns !== undefined
+        ? await findOrderedAgain(await this.app.service('ledger'), service.baseUrl, namedResults)
+        : undefined
+    this.answer(requestsView(namedResults, ids.length > 1, orderedAgain), failure)
   }
 }

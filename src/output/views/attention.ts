@@ -135,7 +135,7 @@ export function failedText(
     const names = people
       .filter((person) => person.status === status)
       .slice(0, maxFailedNamed)
-      .map(({ rowText }) => sanitize(rowText))
+      .map(({ rowText, isOrderedAgain }) => `${sanitize(rowText)}${isOrderedAgain ? ', ordered again,' : ''}`)
     const who = names.length === 0 ? String(count) : joinFirst(names, maxFailedNamed, count)
     return count === 1 ? `; the request of ${who} ${one}` : `; the requests of ${who} ${several}`
   }

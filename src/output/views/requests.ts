@@ -5,6 +5,7 @@ import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
 import { listedTime, localTime } from '../../domain/wording/time.ts'
 import { formatBytes, joinFirst, personName, formatCount } from '../../domain/wording/text.ts'
 import { sanitize } from '../../host/text.ts'
@@ -43,14 +44,21 @@ const checkColumns: Column<CheckRow>[] = [
 ]
 
 /** Shows requests. In JSON (an array if `asArray`), a request that could not be read is an error at its position. */
-export function requestsView(results: readonly RequestResult[], asArray: boolean): View {
+/** `orderedAgain`: by the id of a request without a result, the later request for the same person and package. */
+export function requestsView(
+  results: readonly RequestResult[],
+  asArray: boolean,
+  orderedAgain: ReadonlyMap<string, Submission> = new Map(),
+): View {
   const json = results.map((each) =>
     isUnread(each) ? { request_id: each.requestId, error: failureJson(each.error) } : each.request,
   )
   return {
     json: asArray ? json : json[0],
     text: (terminal) => {
-      const read = results.flatMap((each) => (isUnread(each) ? [] : [requestText(each.request, terminal)]))
+      const read = results.flatMap((each) =>
+        isUnread(each) ? [] : [requestText(each.request, terminal, orderedAgain)],
+      )
       // If only one request could not be read, the error of the command reports it.
       const unread = results.filter(isUnread)
       const lines = (unread.length === 1 ? [] : unread).map(
@@ -90,7 +98,11 @@ const waitedColumns: Column<RequestResource>[] = [
   },
 ]
 
-function requestText(request: RequestResource, terminal: Terminal): string {
+function requestText(
+  request: RequestResource,
+  terminal: Terminal,
+  orderedAgain: ReadonlyMap<string, Submission>,
+): string {
   const { recipient } = request
   const name = sanitize(personName(recipient))
   const lines = [
@@ -108,7 +120,8 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   const rows = request.checks.flatMap((check) => checkRows(check, isOver))
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
   else lines.push('', table(rows, checkColumns, terminal))
-  if (terminal.columns !== undefined) lines.push(...nextStep(request, rows))
+  if (terminal.columns !== undefined)
+    lines.push(...nextStep(request, rows, orderedAgain.get(request.request_id)))
   return lines.join('\n')
 }
 
@@ -116,9 +129,12 @@ function requestText(request: RequestResource, terminal: Terminal): string {
 function nextStep(
   { request_id: id, package_id: packageId, status, recipient }: RequestResource,
   rows: CheckRow[],
+  again: Submission | undefined,
 ): string[] {
   const command = failedStatuses.has(status)
-    ? `To order again: ${orderAgainCommand(packageId, recipient)}`
+    ? again === undefined
+      ? `To order again: ${orderAgainCommand(packageId, recipient)}`
+      : `Ordered again, ${again.requestStatus ?? 'RECEIVED'}: refcheck request get ${again.requestId?.slice(0, 8)}`
     : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
   const hasReport = rows.some(({ report }) => report === 'ready')
   return failedStatuses.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []

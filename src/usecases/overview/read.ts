@@ -128,19 +128,22 @@ async function readInvalidPeople(
 ): Promise<Attention[]> {
   const items: Attention[] = []
   for (const batch of batches) {
-    const { addedAt, path, name: fileName, counts } = batch
-    const isCorrected = batches.some(
-      (other) =>
-        other.addedAt > addedAt &&
-        (path === undefined ? other.name === fileName : other.path === path) &&
-        // A later file at the same path that has no person of this batch is not a correction.
-        (other.counts.duplicate > 0 || counts.accepted === 0),
-    )
-    if (counts.invalid === 0 || isCorrected || !isRecent(addedAt, now)) continue
+    const isListed = batch.counts.invalid > 0 && isRecent(batch.addedAt, now)
+    if (!isListed || isCorrectedIn(batch, batches)) continue
     items.push(...(await readInvalidOfBatch(services, batch, now)))
   }
   return items
 }
+
+/** Whether one of these batches is of the same file, and was added after it was corrected. */
+const isCorrectedIn = ({ addedAt, path, name, counts }: Batch, batches: readonly Batch[]): boolean =>
+  batches.some(
+    (other) =>
+      other.addedAt > addedAt &&
+      (path === undefined ? other.name === name : other.path === path) &&
+      // A later file at the same path that has no person of this batch is not a correction.
+      (other.counts.duplicate > 0 || counts.accepted === 0),
+  )
 
 /** Returns the people of a batch whose rows are invalid, without those whom another batch has ordered since. */
 async function readInvalidOfBatch(
@@ -305,9 +308,10 @@ async function readAttentionOfBatch(
   accepted: readonly Submission[],
 ): Promise<Attention[]> {
   const now = services.clock.now()
+  const hasOpenInvalid = batch.counts.invalid > 0 && !isCorrectedIn(batch, await services.batches.list())
   return [
     ...(await readAttention(services, [batch], accepted, now, batchAttentionStates)),
-    ...(await readInvalidOfBatch(services, batch, now)),
+    ...(hasOpenInvalid ? await readInvalidOfBatch(services, batch, now) : []),
   ]
 }
 

@@ -23,6 +23,7 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
+import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -390,4 +391,30 @@ export async function findRowsOfRequest(
 ): Promise<Submission[]> {
   const service = serviceOf(api.baseUrl)
   return (await ledger.list({ requestId })).filter(({ baseUrl }) => serviceOf(baseUrl) === service)
+}
+
+/**
+ * Returns the newest other request of the service for the person and package of each of these requests that ended
+ * without a result, by the id of that request. Left out are orders that ended without a result too.
+ */
+export async function findOrderedAgain(
+  ledger: Pick<Ledger, 'list'>,
+  baseUrl: string,
+  results: readonly RequestResult[],
+): Promise<ReadonlyMap<string, Submission>> {
+  const orderedAgain = new Map<string, Submission>()
+  for (const result of results) {
+    if (isUnread(result) || !isEndedWithoutResult(result.request.status)) continue
+    const { request_id: requestId, package_id: packageId, recipient } = result.request
+    const orders = await ledger.list({ email: recipient.email, states: ['accepted'] })
+    const other = orders.findLast(
+      (order) =>
+        order.packageId === packageId &&
+        order.requestId !== requestId &&
+        serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
+        !isEndedWithoutResult(order.requestStatus),
+    )
+    if (other !== undefined) orderedAgain.set(requestId, other)
+  }
+  return orderedAgain
 }
