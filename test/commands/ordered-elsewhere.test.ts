@@ -363,6 +363,9 @@ test('a person whose order by another file has an unknown outcome is named by th
   expect((await here.type('batch run k2.csv --package 102')).stdout).toMatch(
     /^1 of 2 people in k2\.csv is ordered; may have been ordered: Kim Orr \(line 2\)$/m,
   )
+  expect((await here.type(`batch status ${batchIdOf(run)}`)).stdout).toMatch(
+    /Needs a person\n +1 perhaps ordered +k\.csv: Kim Orr/,
+  )
   await here.type(`batch export ${batchIdOf(run)} --format html --output k2.html`)
   expect(here.read('k2.html').replaceAll(/\s+/g, ' ')).toContain(
     'unknown</span> <small>(perhaps ordered elsewhere)',

@@ -4,6 +4,7 @@ import {
   errorInResults,
   isOrderedMeanwhile,
   isPerhapsOrderedOtherwise,
+  openOrderKey,
 } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
@@ -53,8 +54,8 @@ export type OverviewServices = Pick<
 
 /** States of rows that may need a decision by the user. */
 const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
-/** The person of a cancelled row may have been ordered by a row of another batch, which then needs a decision. */
-const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'cancelled']
+/** The person of such a row may have been ordered by a row of another batch, which then needs a decision. */
+const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'cancelled', 'duplicate']
 
 /** The organisation and account whose orders are read. */
 export interface OverviewScope {
@@ -195,7 +196,8 @@ export async function readAttention(
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
       // A dropped order has no item, because a user has decided about it.
-      const hasOtherItem = isPerhapsOrdered && row.matches?.state !== 'dropped'
+      const hasOtherItem =
+        (isPerhapsOrdered || openOrderKey(row) !== undefined) && row.matches?.state !== 'dropped'
       const rowItem = hasOtherItem
         ? await attentionOfOtherOrder(batches, row, scopeBatches, now)
         : row.state === 'rejected' && row.matches !== undefined && !isPerhapsOrdered
