@@ -137,7 +137,10 @@ export function sameAsUnknownError(
   // A user has decided that a dropped order is not sent again.
   const [reason, step] =
     droppedCount === count
-      ? ['that a user dropped and that may have been accepted', 'To decide again about that order']
+      ? [
+          'that a user dropped and that may have been accepted',
+          `To decide again about ${count === 1 ? 'that order' : 'one of these orders'}`,
+        ]
       : ['whose outcome is unknown', 'Settle that first']
   return new OutcomeUnknownError(`${rows} ${reason}`, {
     hint: `${step}: ${words.join(' ')}`,
