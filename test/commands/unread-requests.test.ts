@@ -92,7 +92,7 @@ test('an empty results file, and one with a higher number or another format, cou
   expect(await here.type(run, { exported })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Error: people.results.csv could not be read, so orders that it may name cannot be compared: it is empty, as long as another run orders the people of this file
-    2> Nothing was sent. Wait until that run has ended; one that was killed writes the file when it is run again there.
+    2> Nothing was sent. Wait until that run has ended. If no store has a batch of people.csv (refcheck batch list), delete people.results.csv.
     2> To order without it, add: --ignore-results
     exit 2
   `)

@@ -205,8 +205,8 @@ type SelectedBatch = Omit<
 export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch {
   const { haltedAt: at, haltCode: code = '', haltMessage: message = '', haltHint: hint, ...others } = selected
   const { states = '', ...batch } = others
-  const found = Array.from(states.matchAll(/(\S+) (\d+) (-?\d+)/g), ([, state, count, changedAt]) => {
-    return { state: state as SubmissionState, count: Number(count), changedAt: Number(changedAt) }
+  const found = Array.from(states.matchAll(/([a-z]{1,20}) (\d{1,16}) (-?\d{1,16})/g), (words) => {
+    return { state: words[1] as SubmissionState, count: Number(words[2]), changedAt: Number(words[3]) }
   })
   return {
     ...batch,

@@ -64,7 +64,7 @@ export async function openExternalResults(
           }
           const advice =
             why === emptyText
-              ? 'Wait until that run has ended; one that was killed writes the file when it is run again there.'
+              ? `Wait until that run has ended. If no store has a batch of ${name} (refcheck batch list), delete ${resultsName}.`
               : `Repair ${resultsName}, or move it away if it has nothing to do with ${name}.`
           throw new InvalidInputError(
             `${resultsName} could not be read, so orders that it may name cannot be compared: ${why}`,

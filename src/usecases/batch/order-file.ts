@@ -203,7 +203,13 @@ async function addBatch(
   continueKnown: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
   const claim = await claimResultsFile(ports, file, results, batch.resultsFile)
-  const existingBatch = await ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
+  const existingBatch = await ports.batches
+    .add({ ...batch, resultsFile: claim.path }, rows)
+    .catch(async (error: unknown) => {
+      // The store may lack the batch, and would then take the empty file for the one of another store.
+      await claim.deleteEmptyFile().catch(() => undefined)
+      throw error
+    })
   if (existingBatch === undefined) return { kind: 'stored', batchId: batch.id, isPlanned: true }
   await claim.deleteEmptyFile()
   return continueKnown(existingBatch)
