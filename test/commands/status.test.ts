@@ -68,8 +68,8 @@ test('status shows running orders, requests that need attention with a command f
     ␛[1mRunning␛[22m    nothing
     ␛[1mNeeds you␛[22m
       Ana Row1     ␛[31mperhaps ordered␛[39m    refcheck batch reconcile BATCH_1…
-      Chi Example  ␛[31mcould not be done␛[39m  refcheck request get REQUEST_2…
       people.csv   ␛[33mstopped␛[39m            refcheck batch resume BATCH_1…
+      Chi Example  ␛[31mcould not be done␛[39m  refcheck request get REQUEST_2…
     ␛[1mReports␛[22m    4 not downloaded → refcheck report sync
     exit 0
   `)
@@ -80,8 +80,8 @@ test('status shows running orders, requests that need attention with a command f
     Running    nothing
     Needs you
       Ana Row1     perhaps ordered    refcheck batch reconcile BATCH_1
-      Chi Example  could not be done  refcheck request get REQUEST_2
       people.csv   stopped            refcheck batch resume BATCH_1
+      Chi Example  could not be done  refcheck request get REQUEST_2
     exit 0
   `)
   expect(await type('status --html all.html --quiet --jq .statuses')).toMatchInlineSnapshot(`
@@ -164,19 +164,6 @@ test('status shows running orders, requests that need attention with a command f
           "command": "refcheck batch reconcile BATCH_1"
         },
         {
-          "kind": "error",
-          "batch_id": "BATCH_2",
-          "batch": null,
-          "row": 1,
-          "request_id": "REQUEST_2",
-          "first_name": "Chi",
-          "last_name": "Example",
-          "email": "chi@example.com",
-          "reason": null,
-          "since": "2026-11-28T12:00:00.000Z",
-          "command": "refcheck request get REQUEST_2"
-        },
-        {
           "kind": "stopped",
           "batch_id": "BATCH_1",
           "batch": "people.csv",
@@ -188,6 +175,19 @@ test('status shows running orders, requests that need attention with a command f
           "reason": null,
           "since": "2026-11-20T12:00:00.000Z",
           "command": "refcheck batch resume BATCH_1"
+        },
+        {
+          "kind": "error",
+          "batch_id": "BATCH_2",
+          "batch": null,
+          "row": 1,
+          "request_id": "REQUEST_2",
+          "first_name": "Chi",
+          "last_name": "Example",
+          "email": "chi@example.com",
+          "reason": null,
+          "since": "2026-11-28T12:00:00.000Z",
+          "command": "refcheck request get REQUEST_2"
         }
       ],
       "reports": [

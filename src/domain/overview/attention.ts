@@ -10,12 +10,12 @@ export const attentionKinds = [
   'unknown',
   'second_order',
   'halted',
+  'stopped',
   'error',
   'cancelled',
   'rejected',
   'invalid',
   'held',
-  'stopped',
   'waiting',
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
