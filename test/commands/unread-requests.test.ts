@@ -5,25 +5,22 @@ import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { storeEvent } from '../harness/change-store.ts'
+import { orderElsewhere } from '../harness/lost-data.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const person = (row: number): string =>
   `--first-name Ana --last-name Row${row} --email a${row}@example.com --phone +6140000000${row}`
 
-/** Orders for people of `rows` with another program, and stores the event about each request. */
-async function orderElsewhere(here: Session, rows: readonly number[]): Promise<void> {
-  for (const row of rows) {
-    const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
-    expect((await here.type(`request create --package 102 ${person(row)} --yes`, otherStore)).code).toBe(0)
-    await storeEvent(here, here.sandbox.requests().at(-1)?.request_id ?? '')
-  }
+/** Orders the people of these rows with another program, and stores the event about each request. */
+async function orderWithEvents(here: Session, rows: readonly number[]): Promise<void> {
+  for (const row of rows) await storeEvent(here, await orderElsewhere(here, row))
 }
 
 /** Only batch runs read the requests that events name, so that a single order was made a second time. */
 test('request create refuses a person whose order by another program a stored event names', async () => {
   const here = await session()
   await here.type('store check')
-  await orderElsewhere(here, [1])
+  await orderWithEvents(here, [1])
   expect(await here.type(`request create --package 102 ${person(1)} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes
     2> Error: request REQUEST_1, which was not ordered with this store, is for this person: package 102, on 2026-11-20 12:00 +00:00
@@ -38,7 +35,7 @@ test('a run warns about requests of other programs that it could not read, and s
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))
   await here.type('store check')
-  await orderElsewhere(here, [1, 2])
+  await orderWithEvents(here, [1, 2])
   here.intercept((request, ask) =>
     request.method === 'GET' && request.url.includes('/v1/requests/')
       ? Promise.resolve(new Response('{}', { status: 500 }))

@@ -103,8 +103,8 @@ async function createEmptyFile(path: string): Promise<boolean> {
   }
 }
 
-/** Matches the rest of the name of a results file: a number, or what a copy or a download adds, and an extension. */
-const restOfResultsName = /^(?:-\d+| ?\(\d+\)| - copy| copy)?\.(?:csv|json|jsonl|ndjson|ods|tsv|txt|xlsx)$/
+/** Matches the rest of the name of a results file without its extension: a number, or what a copy or a download adds. */
+const restOfResultsName = /^(?:-\d+| ?\(\d+\)| - copy| copy)?$/
 
 /** Disks may ignore the case and the Unicode form of a name. */
 const foldPath = (path: string): string => path.normalize('NFC').toLowerCase()
@@ -123,8 +123,13 @@ export async function findForeignResults(
     [...(await listOwnResultsPaths(batches))].flatMap((each) => (each === undefined ? [] : foldPath(each))),
   )
   const start = foldPath(`${basename(path, extname(path))}.results`)
-  const isResultsName = (name: string): boolean =>
-    foldPath(name).startsWith(start) && restOfResultsName.test(foldPath(name).slice(start.length))
+  const isResultsName = (name: string): boolean => {
+    const folded = foldPath(name)
+    const extension = extname(folded)
+    const isFormat = Object.hasOwn(formatsByExtension, extension) || extension === '.ods'
+    const rest = basename(folded, extension).slice(start.length)
+    return isFormat && folded.startsWith(start) && restOfResultsName.test(rest)
+  }
   return (await listNeighbours(path))
     .filter(isResultsName)
     .sort((one, other) => one.length - other.length || (one < other ? -1 : 1))
