@@ -12,7 +12,7 @@ import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/st
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import { createOrderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
-import type { Batch, BatchCounts, BatchRow } from '../domain/batch/batch.ts'
+import { formatRow, type Batch, type BatchCounts, type BatchRow } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
 import { sanitize } from '../host/text.ts'
 
@@ -221,10 +221,10 @@ export async function endedView(
 ): Promise<View> {
   const view = await createResultView(app, end, isJson, fileName)
   if (end.batch.counts.invalid === 0 || isJson) return view
-  const { formatInvalidRow, readInvalidRows } = await import('../usecases/batch/read-batch.ts')
+  const { readInvalidRows } = await import('../usecases/batch/read-batch.ts')
   const invalidRows = await readInvalidRows(await app.services('batches', 'files', 'ledger'), end.batch)
   if (invalidRows.length === 0) return view
-  const names = joinFirst(invalidRows.map(formatInvalidRow), maxNamed)
+  const names = joinFirst(invalidRows.map(formatRow), maxNamed)
   const invalidText = `Not ordered, because invalid: ${sanitize(names)}\n${orderInvalidHint}`
   return { ...view, text: (terminal) => `${view.text(terminal)}\n\n${invalidText}` }
 }
@@ -303,10 +303,7 @@ export async function batchView(
  */
 export async function statusWithPackage(app: App, batch: Batch): Promise<BatchStatus> {
   const { readOrderedElsewhere } = await import('../usecases/batch/read-batch.ts')
-  const elsewhere = await readOrderedElsewhere(
-    await app.services('batches', 'heldRows', 'files', 'ledger'),
-    batch,
-  )
+  const elsewhere = await readOrderedElsewhere(await app.services('batches', 'heldRows', 'ledger'), batch)
   if (batch.packageId === undefined) return statusOf(batch, undefined, elsewhere)
   const { heldRows, packageNames } = await app.services('heldRows', 'packageNames')
   const earlierPackages = await heldRows.countUnderOtherPackages(batch.id, batch.packageId)

@@ -100,14 +100,7 @@ export async function batchPage(
 ): Promise<Uint8Array> {
   const { readPeopleOfBatch } = await import('../usecases/overview/read.ts')
   const services = await app.services('ledger', 'batches', 'heldRows', 'redactedInbox', 'clock', 'files')
-  const people = await readPeopleOfBatch(services, batch, states)
-  if (batch.counts.invalid > 0) {
-    // The store has no name of an invalid row.
-    const { readNamesOfRows } = await import('../usecases/batch/read-batch.ts')
-    const names = await readNamesOfRows(services, batch, ['invalid'])
-    for (const each of people.people) each.name = names.get(each.row) ?? each.name
-  }
-  return renderPage(app, people, {
+  return renderPage(app, await readPeopleOfBatch(services, batch, states), {
     title: batch.name,
     madeAt: new Date(services.clock.now()).toISOString(),
     facts: [
@@ -121,7 +114,11 @@ export async function batchPage(
 /** Returns a page about every order of an organisation as one file. */
 export async function storePage(app: App, overview: Overview, scope: OverviewScope): Promise<Uint8Array> {
   const { readPeopleOfStore } = await import('../usecases/overview/read.ts')
-  const people = await readPeopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
+  const people = await readPeopleOfStore(
+    await app.services('ledger', 'batches', 'heldRows'),
+    scope,
+    overview.attention,
+  )
   const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
   const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
   return renderPage(app, people, {

@@ -36,6 +36,9 @@ export interface Recipient {
   phone: string
 }
 
+/** The parts of a recipient that are known. */
+export type KnownPerson = { [name in keyof Recipient]?: string | undefined }
+
 export interface AdditionalInformation {
   code: string
   fields: Record<string, FieldValue>

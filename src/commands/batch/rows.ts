@@ -1,17 +1,18 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
-import { heldText } from '../../domain/batch/batch-status.ts'
+import { heldText, toListedRow } from '../../domain/batch/batch-status.ts'
 import { hintForHeldRows } from '../../domain/batch/held-question.ts'
 import { hintToReconcile, orderInvalidHint } from '../../domain/batch/verdict.ts'
+import { personName } from '../../domain/wording/text.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import {
   findBatch,
   listHeld,
-  listRows,
+  orderedTexts,
   readInvalidRows,
-  readNamesOfRows,
-  readOrderedTexts,
+  readOrdersMeanwhile,
+  readRows,
 } from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
 
@@ -37,23 +38,29 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const services = await this.app.services('batches', 'heldRows', 'ledger', 'clock', 'files')
     const batch = await findBatch(services, this.args.batch_id)
     const inbox = await this.app.service('redactedInbox')
-    const rows = await listRows(services, batch, states)
+    const rows = await readRows(services, batch, states)
     const isText = !this.flags.json && !this.flags.csv
     const showsHeld = isText && rows.some(({ state }) => state === 'held')
-    const orderedTexts = isText ? await readOrderedTexts(services, batch) : new Map<number, string>()
+    const orderTexts = orderedTexts(rows, isText ? await readOrdersMeanwhile(services, batch) : new Map())
     const heldRows = (showsHeld ? await listHeld(services, batch) : []).filter(
-      ({ held }) => !orderedTexts.has(held.row),
+      ({ held }) => !orderTexts.has(held.row),
     )
     const heldTexts = heldRows.map(({ held, other }) => [held.row, heldText(held, other)] as const)
-    const reasons = new Map([...heldTexts, ...orderedTexts])
+    const reasons = new Map([...heldTexts, ...orderTexts])
     const isForPerson = this.context.streams.stdout.isTTY && isText
-    const names = isForPerson ? await readNamesOfRows(services, batch, states) : undefined
-    const rowsWithReasons = await addListedReasons(rows, inbox, () => batch.baseUrl)
+    const names = isForPerson ? new Map(rows.map(({ row, person }) => [row, personName(person)])) : undefined
+    const listedRows = rows.map((row) => toListedRow(row, row.line))
+    const rowsWithReasons = await addListedReasons(listedRows, inbox, () => batch.baseUrl)
     const emptyText = `No row of ${batch.name}${states === undefined ? '' : ` is ${states.join(' or ')}`}.`
     this.answerList(batchRowsView(rowsWithReasons, reasons, names, emptyText))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
-    if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === null))
+    if (
+      isText &&
+      rows.some(
+        ({ row, state, matches }) => state === 'rejected' && matches === undefined && !orderTexts.has(row),
+      )
+    )
       this.app.reporter.note(
         `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batch.id}`,
       )

@@ -201,7 +201,7 @@ export function toListedRow(row: BatchRow, line: number | null = null) {
     /** The last status of this request that was read or reported by an event; null if it is not known. */
     status: request?.requestStatus ?? null,
     attempts: row.attempts,
-    email: row.recipient?.email ?? row.email ?? null,
+    email: row.person.email ?? null,
     /** Why the row is not accepted. */
     error: errorOf(row),
     /** The order that a duplicate or held row matches, in its present state. */

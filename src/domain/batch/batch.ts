@@ -1,4 +1,4 @@
-import type { Recipient } from '../../contract/request.ts'
+import type { KnownPerson, Recipient } from '../../contract/request.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import type { SharedDetail } from '../submission/similarity.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
@@ -61,8 +61,8 @@ export type NewRow =
       /** `duplicate`: the row repeats an earlier row of the same file. */
       state: 'invalid' | 'duplicate'
       packageId: number | undefined
-      /** Undefined if the row has no e-mail or it could not be read. */
-      email: string | undefined
+      /** The person as far as the row could be read; a part that could not be read is ''. */
+      person: Recipient
       reason: string
       /** The first invalid field. */
       field: string | undefined
@@ -111,8 +111,8 @@ export interface Batch extends Omit<NewFileBatch, 'identity'> {
 /** A row of a batch in its present state. */
 export interface BatchRow extends Omit<Submission, 'packageId'> {
   packageId: number | undefined
-  /** The e-mail of a row that was never a complete order, if it could be read. */
-  email: string | undefined
+  /** The parts of the person that the store has, also of a row that was never a complete order. */
+  person: KnownPerson
   /**
    * The order that a duplicate or held row matches, in its present state: a row of this batch or of another one. For a
    * rejected or cancelled row, the other order by which its person is ordered all the same, or may be.
@@ -199,9 +199,14 @@ export const unnamedFile = 'a file'
 export function formatRow({
   row,
   recipient,
+  person = recipient ?? {},
   line,
-}: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient' | 'line'>>): string {
+}: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient' | 'person' | 'line'>>): string {
   const position = line === undefined ? undefined : `line ${line}`
-  if (recipient === undefined) return position ?? `row ${row}`
-  return position === undefined ? personName(recipient) : `${personName(recipient)} (${position})`
+  const text = nameOrEmail(person)
+  if (text === '') return position ?? `row ${row}`
+  return position === undefined ? text : `${text} (${position})`
 }
+
+/** Returns the name of a person, or else the e-mail; '' if neither is known. */
+const nameOrEmail = (person: KnownPerson): string => personName(person) || (person.email ?? '')

@@ -24,7 +24,7 @@ export function newRow({ row, source, body, packageId, person, problems, duplica
     row,
     state: duplicateOf === undefined ? 'invalid' : 'duplicate',
     packageId,
-    email: person.email === '' ? undefined : person.email,
+    person,
     reason: reason === '' ? `is the same order as row ${duplicateOf ?? row}` : reason,
     field: first?.column,
     matchesRow: duplicateOf,

@@ -208,7 +208,7 @@ export function toExportedRow(
 ) {
   const values = new Map<string, FieldValue>()
   for (const name of recipientFields) {
-    const value = row.recipient?.[name] ?? (name === 'email' ? row.email : undefined)
+    const value = row.person[name]
     if (value !== undefined) values.set(name, value)
   }
   if (body !== undefined) {

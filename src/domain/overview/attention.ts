@@ -1,7 +1,7 @@
 import { isUnfinished } from '../../contract/statuses.ts'
 import { isoTime } from '../wording/time.ts'
 import { joinFirst, personName } from '../wording/text.ts'
-import type { RequestResource } from '../../contract/request.ts'
+import type { KnownPerson, RequestResource } from '../../contract/request.ts'
 import type { Batch, Halt } from '../batch/batch.ts'
 import type { Submission, SecondOrder } from '../submission/submission.ts'
 
@@ -44,7 +44,7 @@ export type AttentionRow = Pick<
   | 'attemptedAt'
   | 'addedAt'
   | 'changedAt'
-> & { email?: string | undefined; reason?: string | undefined }
+> & { person?: KnownPerson; reason?: string | undefined }
 
 /** The batch of an order. The batch of a file is listed by its name. */
 type AttentionBatch = Pick<Batch, 'id' | 'kind' | 'name'>
@@ -71,6 +71,7 @@ function createAttention(
   { since, reason, row }: { since: number; reason: string | null; row?: AttentionRow },
 ) {
   const requestIds = row?.requestId === undefined ? [] : [row.requestId]
+  const person = row?.recipient ?? row?.person
   return {
     kind,
     batch_id: id,
@@ -78,9 +79,9 @@ function createAttention(
     batch: batchKind === 'file' ? name : null,
     row: row?.row ?? null,
     request_id: row?.requestId ?? null,
-    first_name: row?.recipient?.first_name ?? null,
-    last_name: row?.recipient?.last_name ?? null,
-    email: row?.recipient?.email ?? row?.email ?? null,
+    first_name: person?.first_name ?? null,
+    last_name: person?.last_name ?? null,
+    email: person?.email ?? null,
     reason,
     since: isoTime(since),
     /** The command to run next. */

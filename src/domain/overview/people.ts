@@ -27,7 +27,7 @@ export function personRow(
     'requestId' | 'requestStatus' | 'requestStatusAt' | 'attemptedAt' | 'changedAt'
   >,
 ) {
-  const { state, recipient } = row
+  const { state, recipient, person = recipient ?? {} } = row
   const order = state === 'accepted' ? row : earlierOrder
   const isDuplicate = state === 'duplicate' || (state === 'cancelled' && row.reason === samePersonReason)
   const perhapsOrdered =
@@ -35,9 +35,9 @@ export function personRow(
   const isRecovered = (state === 'accepted' || state === 'unknown') && row.reason !== undefined
   const missingName = isRecovered ? missingPersonText(row.reason) : ''
   return {
-    /** Empty for an invalid row and for a person who was removed. */
-    name: recipient === undefined ? missingName : `${recipient.first_name} ${recipient.last_name}`.trim(),
-    email: recipient?.email ?? row.email ?? '',
+    /** Empty for a person who was removed. */
+    name: `${person.first_name ?? ''} ${person.last_name ?? ''}`.trim() || missingName,
+    email: person.email ?? '',
     package_id: row.packageId ?? null,
     /** The service and user that the package belongs to. */
     user: { baseUrl, userEmail },

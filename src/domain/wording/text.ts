@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
-import type { Recipient } from '../../contract/request.ts'
+import type { KnownPerson, Recipient } from '../../contract/request.ts'
 
 /** Returns `1 row` or `2 rows`. `many` is the plural if it is not formed with an s. */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
@@ -70,9 +70,9 @@ export function shownName(name: string): string {
 
 /** Returns the first and last name of a person. */
 export function personName({
-  first_name: first,
-  last_name: last,
-}: Pick<Recipient, 'first_name' | 'last_name'>): string {
+  first_name: first = '',
+  last_name: last = '',
+}: Pick<KnownPerson, 'first_name' | 'last_name'>): string {
   return `${shownName(first)} ${shownName(last)}`.trim()
 }
 

@@ -101,7 +101,7 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
   coalesce(m.package_id, ${unmatchedColumn('package_id')}) AS matches_package, m.request_status AS matches_status,
   m.first_name AS matches_first_name, m.last_name AS matches_last_name, m.email AS matches_email, m.phone AS matches_phone,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${unmatchedColumn('created_at')}) AS matches_at
-FROM (${selectOrdersWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
+FROM (${selectOrdersWith(['s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
 /**
@@ -223,8 +223,9 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
 /** A row of `selectRows`. */
 export interface SelectedRow
   extends
-    Submission,
-    Record<'rowEmail' | 'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
+    Omit<Submission, 'recipient'>,
+    StoredRecipient,
+    Record<'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
     Record<
       'matchesStatus' | 'matchesFirstName' | 'matchesLastName' | 'matchesEmail' | 'matchesPhone',
       string | undefined
@@ -235,24 +236,34 @@ export interface SelectedRow
 }
 
 export function batchRowOf(selected: SelectedRow): BatchRow {
-  const { rowEmail, shares, externalResults, matchesBatch, matchesRow, ...others } = selected
+  const { shares, externalResults, matchesBatch, matchesRow, ...others } = selected
   const {
     matchesRequest: requestId,
     matchesState: state,
     matchesPackage: packageId,
     matchesAt: orderedAt,
     matchesStatus: requestStatus,
-    matchesFirstName: firstName,
-    matchesLastName: lastName,
-    matchesEmail: email,
-    matchesPhone: phone,
+    matchesFirstName,
+    matchesLastName,
+    matchesEmail,
+    matchesPhone,
+    firstName,
+    lastName,
+    email,
+    phone,
     ...row
   } = others
-  const recipient = recipientOf({ firstName, lastName, email, phone })
-  const order = { requestId, state, packageId, orderedAt, requestStatus, recipient }
+  const other = {
+    firstName: matchesFirstName,
+    lastName: matchesLastName,
+    email: matchesEmail,
+    phone: matchesPhone,
+  }
+  const order = { requestId, state, packageId, orderedAt, requestStatus, recipient: recipientOf(other) }
   return {
     ...row,
-    email: rowEmail,
+    recipient: recipientOf({ firstName, lastName, email, phone }),
+    person: { first_name: firstName, last_name: lastName, email, phone },
     matches:
       matchesBatch === undefined || matchesRow === undefined
         ? undefined
@@ -444,7 +455,7 @@ export class Batches extends StorePart {
     text: string,
     values: { batchId: string; after: number; limit: number } & RowFilter,
   ): Work<BatchRow[]> {
-    const rows = (yield* allOrders<SelectedRow>(text, values)).map(batchRowOf)
+    const rows = (yield* all<SelectedRow>(text, values)).map(batchRowOf)
     const { batchId, after } = values
     const last = rows.findLast(({ state }) => statesWithLaterOrders.includes(state))?.row
     if (last === undefined) return rows
@@ -469,7 +480,7 @@ export class Batches extends StorePart {
 
   /** Returns the first pending row after the row `after`. */
   async findNextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
-    const [selected] = await this.engine.run(allOrders<SelectedRow>(selectNextPending, { batchId, after }))
+    const selected = await this.engine.run(get<SelectedRow>(selectNextPending, { batchId, after }))
     return selected && batchRowOf(selected)
   }
 

@@ -221,7 +221,7 @@ export class HeldRows extends StorePart {
       yield* recheckRows(matching, batchId, at)
       const counts = countsOf(yield* all(selectCounts, { batchId }))
       const page = { batchId, after: 0, limit: counts.total, states: ['duplicate', 'held'] }
-      const rows = yield* allOrders<SelectedRow>(selectPageOf(selectRows, true), page)
+      const rows = yield* all<SelectedRow>(selectPageOf(selectRows, true), page)
       yield* run('ROLLBACK TO SAVEPOINT before_preview')
       return { counts, notSent: rows.map(batchRowOf) }
     })

@@ -9,7 +9,6 @@ import {
 import {
   toCountedBatch,
   type CountedBatch,
-  type ListedRow,
   heldText,
   isOrderedMeanwhile,
   isOrderedOtherwise,
@@ -28,17 +27,16 @@ import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
 import { joinFirst, personName } from '../../domain/wording/text.ts'
-import type { FileReading } from '../../domain/batch/new-row.ts'
-import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
+import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { hasSameName, hasSamePhone } from '../../domain/submission/similarity.ts'
+import { hasSamePhone } from '../../domain/submission/similarity.ts'
 import { type Submission, isUnmatched } from '../../domain/submission/submission.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import { openFileOfBatch, readLinesOfRows } from './results-file.ts'
+import { readLinesOfRows } from './results-file.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'heldRows' | 'ledger' | 'clock'>
@@ -105,7 +103,7 @@ export async function readOrderedElsewhere(
     invalid: 0,
   }
   for (const { state } of (await readOrdersMeanwhile(services, batch)).values())
-    if (state === 'held' || state === 'invalid') elsewhere[state] += 1
+    if (state === 'held' || state === 'invalid' || state === 'rejected') elsewhere[state] += 1
   return elsewhere
 }
 
@@ -300,9 +298,9 @@ export async function listBatches(
   const finished = await batches.countFinishedRequests()
   const listed: CountedBatch[] = []
   const allBatches = await batches.list()
-  const firstInvalid = allBatches.findLast(({ counts }) => counts.invalid > 0)
+  const oldest = allBatches.findLast((batch) => countCorrectable(batch) > 0)
   // Read once for all batches, because the store may have many orders.
-  const index = firstInvalid === undefined ? undefined : await readOrderIndex(ledger, firstInvalid.addedAt)
+  const index = oldest === undefined ? undefined : await readOrderIndex(ledger, oldest.addedAt)
   const freed = await findFreedDuplicates(heldRows, allBatches)
   for (const batch of allBatches) {
     const { duplicate, held, cancelled, rejected } = batch.counts
@@ -315,110 +313,30 @@ export async function listBatches(
   return listed
 }
 
-/** Lists the rows of a batch in the order of the file. */
-export async function listRows(
+/** Reads the rows of a batch with their lines, in the order of the file. */
+export async function readRows(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
-): Promise<ListedRow[]> {
+): Promise<BatchRow[]> {
   const lines = await readLinesOfRows(files, batch)
-  const rows: ListedRow[] = []
-  for await (const row of batches.rows(batch.id, { states })) rows.push(toListedRow(row, lines.get(row.row)))
+  const rows: BatchRow[] = []
+  for await (const row of batches.rows(batch.id, { states })) rows.push({ ...row, line: lines.get(row.row) })
   return rows
 }
 
-/**
- * Returns the names of the people of a batch, by row. The store has no name of an invalid row, so these names
- * are read from the file.
- */
-export async function readNamesOfRows(
-  { batches, files }: Pick<Services, 'batches' | 'files'>,
-  batch: Batch,
-  states: readonly SubmissionState[] | undefined,
-): Promise<ReadonlyMap<number, string>> {
-  const names = new Map<number, string>()
-  const unnamedRows = new Set<number>()
-  for await (const { row, recipient, state } of batches.rows(batch.id, { states })) {
-    if (recipient !== undefined) names.set(row, personName(recipient))
-    else if (state === 'invalid') unnamedRows.add(row)
-  }
-  for (const [row, person] of await readPeopleOfRows(files, batch, unnamedRows))
-    names.set(row, personName(person))
-  return names
-}
-
-/** Reads names and phones from the file of a batch; none if the file was changed. */
-async function readPeopleOfRows(
-  files: Services['files'],
-  batch: Batch,
-  rows: ReadonlySet<number>,
-): Promise<Map<number, PersonInFile>> {
-  const people = new Map<number, PersonInFile>()
-  const file = rows.size === 0 ? undefined : await openFileOfBatch(files, batch)
-  if (file === undefined) return people
-  const { matchColumns } = await import('../../domain/batch/columns.ts')
-  const { map, ignore } = JSON.parse(batch.reading) as FileReading
-  const { targets } = matchColumns(file.sheet.columns, [], { map, ignore })
-  for await (const { row, cells } of file.sheet.rows()) {
-    if (!rows.has(row)) continue
-    const textOf = (column: 'first_name' | 'last_name' | 'phone'): string => {
-      const cell = cells[targets.findIndex((target) => target.column === column)] ?? ''
-      return typeof cell === 'string' ? cell : cell.text
-    }
-    const person = {
-      first_name: textOf('first_name'),
-      last_name: textOf('last_name'),
-      phone: textOf('phone'),
-    }
-    if (personName(person) !== '') people.set(row, person)
-  }
-  return people
-}
-
-type PersonInFile = Pick<Recipient, 'first_name' | 'last_name' | 'phone'>
-
-/** An invalid row, with the name, the phone and the line that its file has, as long as the file was not changed. */
-export type NamedInvalidRow = BatchRow & { name: PersonInFile | undefined }
-
-/** Returns the name of the person of an invalid row, or else the e-mail, with the line. */
-export function formatInvalidRow({ name, email, line, row }: NamedInvalidRow): string {
-  const person = name === undefined ? email : personName(name)
-  if (person === undefined) return formatRow({ row, line })
-  return line === undefined ? person : `${person} (line ${line})`
-}
-
-/** Reads the invalid rows of a batch, without those whose person a later order of another batch has. */
+/** Reads the invalid rows of a batch with their lines, without those whose person a later order of another batch has. */
 export async function readInvalidRows(
-  services: Pick<Services, 'batches' | 'files' | 'ledger'>,
-  batch: Batch,
-): Promise<NamedInvalidRow[]> {
-  return (await readInvalidRowsWithOrders(services, batch)).flatMap(({ row, orders }) =>
-    orders.some((order) => isOfPerson(order, row)) ? [] : row,
-  )
-}
-
-/** Reads the invalid rows of a batch, each with the later orders of other batches that have its name or e-mail. */
-async function readInvalidRowsWithOrders(
   { batches, files, ledger }: Pick<Services, 'batches' | 'files' | 'ledger'>,
   batch: Batch,
-  index?: OrderIndex,
-): Promise<{ row: NamedInvalidRow; orders: readonly Submission[] }[]> {
+): Promise<BatchRow[]> {
   if (batch.counts.invalid === 0) return []
-  const rows: BatchRow[] = []
-  for await (const row of batches.rows(batch.id, { states: ['invalid'] })) rows.push(row)
+  const orders = await readOrderIndex(ledger, batch.addedAt)
   const lines = await readLinesOfRows(files, batch)
-  const people = await readPeopleOfRows(files, batch, new Set(rows.map(({ row }) => row)))
-  const ordersByText = index ?? (await readOrderIndex(ledger, batch.addedAt))
-  const ordersOf = (text = ''): Submission[] =>
-    (ordersByText.get(text.toLowerCase()) ?? []).filter(
-      ({ batchId, attemptedAt, addedAt }) =>
-        batchId !== batch.id && (attemptedAt ?? addedAt) >= batch.addedAt,
-    )
-  return rows.map((row) => {
-    const name = people.get(row.row)
-    const orders = [...ordersOf(row.email), ...ordersOf(name && personName(name))]
-    return { row: Object.assign(row, { line: lines.get(row.row), name }), orders }
-  })
+  const rows: BatchRow[] = []
+  for await (const row of batches.rows(batch.id, { states: ['invalid'] }))
+    if (findCorrectedOrders(row, batch, orders).length === 0) rows.push({ ...row, line: lines.get(row.row) })
+  return rows
 }
 
 /** Orders by the name and by the e-mail of the person, both in lower case. */
@@ -427,7 +345,8 @@ type OrderIndex = ReadonlyMap<string, readonly Submission[]>
 /** Reads the orders that were attempted, or added if there was no attempt, at this time or later. */
 async function readOrderIndex(ledger: Services['ledger'], since: number): Promise<OrderIndex> {
   const index = new Map<string, Submission[]>()
-  for (const order of await ledger.list({ since })) {
+  const states = submissionStates.filter((state) => state !== 'invalid')
+  for (const order of await ledger.list({ since, states })) {
     const { recipient } = order
     if (recipient === undefined) continue
     for (const text of [personName(recipient), recipient.email].map((each) => each.toLowerCase()))
@@ -436,18 +355,43 @@ async function readOrderIndex(ledger: Services['ledger'], since: number): Promis
   return index
 }
 
-type MeanwhileServices = Pick<Services, 'batches' | 'heldRows' | 'files' | 'ledger'>
+/**
+ * Returns the later orders of other batches for the person of an invalid or rejected row, in which a detail may be
+ * corrected. A family may share an e-mail, and two people a name, so that an order counts only if it has the name and
+ * one of e-mail and phone.
+ */
+function findCorrectedOrders({ person }: BatchRow, batch: Batch, index: OrderIndex): Submission[] {
+  const { email = '', phone = '' } = person
+  const name = personName(person)
+  return (index.get((name === '' ? email : name).toLowerCase()) ?? []).filter(
+    ({ batchId, attemptedAt, addedAt, recipient }) =>
+      batchId !== batch.id &&
+      (attemptedAt ?? addedAt) >= batch.addedAt &&
+      recipient !== undefined &&
+      (email.toLowerCase() === recipient.email.toLowerCase() ||
+        (name !== '' && hasSamePhone({ phone }, recipient))),
+  )
+}
+
+type MeanwhileServices = Pick<Services, 'batches' | 'heldRows' | 'ledger'>
+
+/** States of rows that were never orders, or were refused, and whose people may be ordered with a corrected detail. */
+const correctableStates = ['invalid', 'rejected'] as const satisfies SubmissionState[]
+
+const countCorrectable = ({ counts }: Batch): number =>
+  correctableStates.reduce((sum, state) => sum + counts[state], 0)
 
 /**
- * Returns the accepted orders that other rows or commands made for the people of held and invalid rows since the batch was
- * added, by the number of the row. `index`: the orders since then, if they were read before.
+ * Returns the accepted orders that other rows or commands made for the people of held, invalid and rejected rows since the
+ * batch was added, by the number of the row. Left out are rejected rows that have the order as their match. `index`: the
+ * orders since then, if they were read before.
  */
 export async function readOrdersMeanwhile(
   services: MeanwhileServices,
   batch: Batch,
   index?: OrderIndex,
 ): Promise<ReadonlyMap<number, LaterOrder>> {
-  const { batches, heldRows } = services
+  const { batches, heldRows, ledger } = services
   const meanwhile = new Map<number, LaterOrder>()
   const laterOrders =
     batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
@@ -457,64 +401,51 @@ export async function readOrdersMeanwhile(
       if (order !== undefined && isOrderedMeanwhile(row, order.match)) meanwhile.set(row.row, order)
     }
   }
-  for (const [row, match] of await readOrdersOfInvalidRows(services, batch, index))
-    meanwhile.set(row, { state: 'invalid', match })
+  if (countCorrectable(batch) === 0) return meanwhile
+  const orders = index ?? (await readOrderIndex(ledger, batch.addedAt))
+  if (orders.size === 0) return meanwhile
+  for await (const row of batches.rows(batch.id, { states: correctableStates })) {
+    const match =
+      row.matches === undefined ? await findCorrectedMatch(batches, row, batch, orders) : undefined
+    if (match !== undefined) meanwhile.set(row.row, { state: row.state, match })
+  }
   return meanwhile
 }
 
-/** Returns when and by what the people of held and invalid rows were ordered meanwhile, by the number of the row. */
-export async function readOrderedTexts(
-  services: MeanwhileServices,
+/** Returns the accepted order by which the person of an invalid or rejected row is ordered for the same checks. */
+async function findCorrectedMatch(
+  batches: Pick<Batches, 'find'>,
+  row: BatchRow,
   batch: Batch,
-): Promise<ReadonlyMap<number, string>> {
+  index: OrderIndex,
+): Promise<Match | undefined> {
+  for (const order of findCorrectedOrders(row, batch, index)) {
+    if (order.state !== 'accepted' || !isOfSameChecks(order, row, batch)) continue
+    const { name: laterBatch, account = '' } = (await batches.find(order.batchId)) ?? {}
+    if (account === (batch.account ?? ''))
+      return { ...order, orderedAt: order.attemptedAt ?? order.changedAt, laterBatch }
+  }
+  return undefined
+}
+
+/** Whether an order has the service of a batch and the package of its row, if the row has one. */
+function isOfSameChecks(order: Submission, { packageId }: BatchRow, batch: Batch): boolean {
+  const packageIds = [packageId, batch.packageId].filter((id) => id !== undefined)
+  const hasPackage = packageIds.length === 0 || packageIds.includes(order.packageId)
+  return hasPackage && serviceOf(order.baseUrl) === serviceOf(batch.baseUrl)
+}
+
+/** Returns when and by what the people of the rows of `readOrdersMeanwhile` were ordered, by the number of the row. */
+export function orderedTexts(
+  rows: readonly BatchRow[],
+  meanwhile: ReadonlyMap<number, LaterOrder>,
+): ReadonlyMap<number, string> {
   const texts = new Map<number, string>()
-  const meanwhile = await readOrdersMeanwhile(services, batch)
-  if (meanwhile.size === 0) return texts
-  for await (const row of services.batches.rows(batch.id, { states: ['held', 'invalid'] })) {
+  for (const row of rows) {
     const matches = meanwhile.get(row.row)?.match
     if (matches !== undefined) texts.set(row.row, heldText({ ...row, matches }, undefined))
   }
   return texts
-}
-
-/**
- * Returns the accepted orders of other batches for the people of invalid rows, by the number of the row. A family may share
- * an e-mail, and two people a name, so that an order counts only if it has the name and one of e-mail and phone.
- */
-export async function readOrdersOfInvalidRows(
-  services: Pick<Services, 'batches' | 'files' | 'ledger'>,
-  batch: Batch,
-  index?: OrderIndex,
-): Promise<ReadonlyMap<number, Match>> {
-  const matches = new Map<number, Match>()
-  for (const { row, orders } of await readInvalidRowsWithOrders(services, batch, index)) {
-    for (const order of orders) {
-      if (order.state !== 'accepted' || !isOfSameChecks(order, row, batch) || !isOfPerson(order, row))
-        continue
-      const { name: laterBatch, account = '' } = (await services.batches.find(order.batchId)) ?? {}
-      if (account !== (batch.account ?? '')) continue
-      const orderedAt = order.attemptedAt ?? order.changedAt
-      matches.set(row.row, { ...order, orderedAt, laterBatch })
-      break
-    }
-  }
-  return matches
-}
-
-/** Whether an order has the name of an invalid row, and its e-mail or, if that is what is invalid, its phone. */
-function isOfPerson({ recipient }: Submission, { name, email, field }: NamedInvalidRow): boolean {
-  if (recipient === undefined) return false
-  const hasEmail = email?.toLowerCase() === recipient.email.toLowerCase()
-  if (name === undefined) return hasEmail
-  const canCompareEmail = email !== undefined && field !== 'email'
-  return hasSameName(name, recipient) && (hasEmail || (!canCompareEmail && hasSamePhone(name, recipient)))
-}
-
-/** Whether an order has the service of a batch and the package of its invalid row, if the row has one. */
-function isOfSameChecks(order: Submission, { packageId }: NamedInvalidRow, batch: Batch): boolean {
-  const packageIds = [packageId, batch.packageId].filter((id) => id !== undefined)
-  const hasPackage = packageIds.length === 0 || packageIds.includes(order.packageId)
-  return hasPackage && serviceOf(order.baseUrl) === serviceOf(batch.baseUrl)
 }
 
 /**

@@ -31,7 +31,7 @@ import type { ConflictCounts } from '../../domain/batch/conflict-counts.ts'
 import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
-import { countOrdered, findRow, readOrdersOfInvalidRows } from './read-batch.ts'
+import { countOrdered, findRow, readOrdersMeanwhile } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { joinFirst } from '../../domain/wording/text.ts'
@@ -306,11 +306,12 @@ export async function reconcileAndSend(
 
 /** Returns the first rows in some states, the rows that the user left out, and those that count as ordered otherwise. */
 async function readNamedRows(
-  { batches, files, ledger }: RunServices,
+  services: RunServices,
   batch: Batch,
   describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row),
   conflicts?: ConflictCounts,
 ): Promise<NamedRows> {
+  const { batches } = services
   const { id, counts } = batch
   const readFirst = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
     if (counts[state] === 0) return undefined
@@ -329,12 +330,16 @@ async function readNamedRows(
     },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
-    orderedInvalidCount:
-      counts.invalid === 0 ? 0 : (await readOrdersOfInvalidRows({ batches, files, ledger }, batch)).size,
+    orderedInvalidCount: counts.invalid === 0 ? 0 : await countOrderedInvalid(services, batch),
     ...(counts.cancelled + counts.dropped + unknownCount === 0
       ? {}
       : await describeLeftOut(batches, batch, describeRow, unknownCount > 0)),
   }
+}
+
+async function countOrderedInvalid(services: RunServices, batch: Batch): Promise<number> {
+  const meanwhile = await readOrdersMeanwhile(services, batch)
+  return [...meanwhile.values()].filter(({ state }) => state === 'invalid').length
 }
 
 /**
@@ -348,9 +353,9 @@ async function findWaitingOthers(
 ): Promise<NamedRows['waitingOthers']> {
   if (otherId === undefined) return undefined
   const known = new Set<number | string>()
-  for await (const { matches, email, recipient } of batches.rows(batchId)) {
+  for await (const { matches, person } of batches.rows(batchId)) {
     if (matches?.batchId === otherId) known.add(matches.row)
-    known.add((recipient?.email ?? email ?? '').toLowerCase())
+    known.add((person.email ?? '').toLowerCase())
   }
   const others: BatchRow[] = []
   for await (const row of batches.rows(otherId, { states: ['pending'] }))

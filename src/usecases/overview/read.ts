@@ -1,11 +1,6 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
 import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
-import {
-  errorInResults,
-  isOrderedMeanwhile,
-  isPerhapsOrderedOtherwise,
-  openOrderKey,
-} from '../../domain/batch/batch-status.ts'
+import { errorInResults, isPerhapsOrderedOtherwise, openOrderKey } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   sortAttention,
@@ -35,7 +30,6 @@ import {
   readInvalidRows,
   readOrdersMeanwhile,
 } from '../batch/read-batch.ts'
-import { hasSameName, hasSamePhone } from '../../domain/submission/similarity.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
   countPeople,
@@ -154,9 +148,8 @@ async function readInvalidOfBatch(
 ): Promise<Attention[]> {
   const items: Attention[] = []
   for (const row of await readInvalidRows(services, batch)) {
-    const { first_name = null, last_name = null } = row.name ?? {}
     const item = findAttention(row, batch, errorInResults(row), now)
-    if (item !== undefined) items.push({ ...item, first_name, last_name })
+    if (item !== undefined) items.push(item)
   }
   return items
 }
@@ -183,15 +176,9 @@ export async function readAttention(
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     else items.push(...(await nameFreedDuplicates(batches, batch, freed.get(batch.id))))
     if (states.every((state) => batch.counts[state] === 0)) continue
-    const laterOrders =
-      batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
-    const correctedOrders =
-      batch.counts.rejected === 0 || !isRecent(batch.changedAt, now)
-        ? []
-        : await ledger.list({ since: batch.addedAt, account: batch.account ?? '', states: ['accepted'] })
+    const meanwhile = await readOrdersMeanwhile(services, batch)
     for await (const row of batches.rows(batch.id, { states })) {
-      if (row.state === 'held' && isOrderedMeanwhile(row, laterOrders?.get(row.row)?.match)) continue
-      if (row.state === 'rejected' && isOrderedCorrected(batch, row, correctedOrders)) continue
+      if (meanwhile.has(row.row)) continue
       // The kind of the entry says that the row is held.
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
@@ -221,26 +208,6 @@ export async function readAttention(
   }
   return items
 }
-
-/**
- * Returns whether one of these orders is for the person of a rejected row of the batch with a corrected e-mail or phone.
- */
-const isOrderedCorrected = (
-  batch: Batch,
-  { recipient, packageId, changedAt }: BatchRow,
-  orders: readonly Submission[],
-): boolean =>
-  recipient !== undefined &&
-  orders.some(
-    (order) =>
-      order.recipient !== undefined &&
-      order.packageId === packageId &&
-      order.baseUrl === batch.baseUrl &&
-      (order.attemptedAt ?? order.addedAt) >= changedAt &&
-      hasSameName(recipient, order.recipient) &&
-      (hasSamePhone(recipient, order.recipient) ||
-        recipient.email.toLowerCase() === order.recipient.email.toLowerCase()),
-  )
 
 /** Returns an item for the duplicates of a batch that can be ordered, because the order that they match was cancelled. */
 async function nameFreedDuplicates(
@@ -374,19 +341,22 @@ export async function readPeopleOfBatch(
 
 /** Returns all people of an organisation, newest first. `attention`: the result of `readAttention`. */
 export async function readPeopleOfStore(
-  { ledger, batches }: Pick<OverviewServices, 'ledger' | 'batches'>,
+  services: Pick<OverviewServices, 'ledger' | 'batches' | 'heldRows'>,
   scope: OverviewScope,
   attention: Attention[],
 ): Promise<People> {
+  const { ledger, batches } = services
   const batchesInScope = (await batches.list({ includesSingleOrders: true })).filter(isInScope(scope))
   const ids = new Set(batchesInScope.map(({ id }) => id))
   const listedOrders = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
   const ordersInScope = listedOrders.filter(({ batchId }) => ids.has(batchId))
   const repeats = new Map<string, BatchRow>()
-  for (const { id, counts } of batchesInScope) {
+  for (const batch of batchesInScope) {
+    const { id, counts } = batch
     if (counts.duplicate + counts.cancelled + counts.rejected === 0) continue
+    const meanwhile = counts.rejected === 0 ? undefined : await readOrdersMeanwhile(services, batch)
     for await (const row of batches.rows(id, { states: ['duplicate', 'cancelled', 'rejected'] }))
-      repeats.set(rowKey(row), row)
+      repeats.set(rowKey(row), { ...row, matches: row.matches ?? meanwhile?.get(row.row)?.match })
   }
   const orders = ordersByKey(listedOrders)
   const newestOrders = ordersInScope

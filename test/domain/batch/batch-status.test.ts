@@ -75,7 +75,9 @@ test('a listed row has its own request id or that of its match, and the e-mail t
     error: null,
   })
   expect(toListedRow(batchRow({ state: 'duplicate', matches })).request_id).toBe('r-2')
-  expect(toListedRow(batchRow({ recipient: undefined, email: 'a@b.example' })).email).toBe('a@b.example')
+  expect(toListedRow(batchRow({ recipient: undefined, person: { email: 'a@b.example' } })).email).toBe(
+    'a@b.example',
+  )
   expect(toListedRow(batchRow({ recipient: undefined })).email).toBeNull()
 })
 

@@ -214,7 +214,7 @@ test('an invalid row is returned unchanged and does not conflict with later rows
     row: 1,
     state: 'invalid',
     packageId: 7,
-    email: 'ann@x.example',
+    person: { first_name: 'Ann', last_name: 'Low', email: 'ann@x.example', phone: '' },
     reason: 'is wrong',
     field: 'phone',
     matchesRow: undefined,
@@ -251,7 +251,7 @@ test('a preview counts the rows by their future state and lists the first people
   const invalid: NewRow = {
     ...first,
     state: 'invalid',
-    email: undefined,
+    person: first.recipient,
     reason: '',
     field: undefined,
     matchesRow: undefined,

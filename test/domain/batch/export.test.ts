@@ -53,7 +53,7 @@ test('an exported row has the status, the time of the order and every field of t
 
 test('a row without a recipient is exported with the values that it still has', () => {
   const rowWithoutBody = toExportedRow(
-    batchRow({ recipient: undefined, email: 'a@b.example', packageId: undefined }),
+    batchRow({ recipient: undefined, person: { email: 'a@b.example' }, packageId: undefined }),
     undefined,
   )
   expect([...rowWithoutBody.values]).toEqual([['email', 'a@b.example']])

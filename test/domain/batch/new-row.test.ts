@@ -135,7 +135,7 @@ const invalid: NewRow = {
   row: 99,
   state: 'invalid',
   packageId: undefined,
-  email: 'ann@x.example',
+  person: { first_name: 'Ann', last_name: 'Low', email: 'ann@x.example', phone: '' },
   reason: 'phone is missing',
   field: 'phone',
   matchesRow: undefined,

@@ -55,7 +55,7 @@ export const batchRow = (changes: Partial<BatchRow> = {}): BatchRow => ({
   offeredId: undefined,
   reason: undefined,
   field: undefined,
-  email: undefined,
+  person: 'recipient' in changes ? (changes.recipient ?? {}) : ann,
   matches: undefined,
   ...changes,
 })

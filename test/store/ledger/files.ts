@@ -44,12 +44,12 @@ export function similarRow(row: number, email: string, first_name = 'Anne'): New
   return { ...orderRow(row, email), recipient: { ...personOf(email), first_name } } as NewRow
 }
 
-export function invalidRow(row: number, email?: string): NewRow {
+export function invalidRow(row: number, email = ''): NewRow {
   return {
     row,
     state: 'invalid',
     packageId: undefined,
-    email,
+    person: { first_name: '', last_name: '', email, phone: '' },
     reason: 'is missing',
     field: 'phone',
     matchesRow: undefined,

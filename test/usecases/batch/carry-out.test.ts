@@ -14,7 +14,7 @@ import {
   addUnknownRows,
 } from './unknown-rows.ts'
 import { clientError, lostAnswer, answer201 } from '../request/answers.ts'
-import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
+import { invalidRow, orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { ForbiddenError, InvalidInputError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
@@ -385,8 +385,7 @@ describe('the end of a run', () => {
     const batch = await addBatch(store, { rows })
     const { done } = await runBatch({ creates: [answer201(createId(1)), lostAnswer] }, {}, batch)
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown', order: { batchId: batch.id, row: 2 } } })
-    const empty = { packageId: undefined, email: undefined, field: undefined, matchesRow: undefined }
-    const invalid: NewRow = { row: 2, state: 'invalid', reason: 'phone is required', ...empty }
+    const invalid = { ...invalidRow(2), reason: 'phone is required' }
     const again = await addBatch(store, { rows: [...orderRows(1), invalid] })
     const nothing = await runBatch({}, {}, again)
     expect(nothing.done).toMatchObject({ failure: { code: 'incomplete', isUserChoice: true } })
