@@ -142,7 +142,7 @@ test('the end of a run and status name the people whose rows were left out as in
   })
   writePeopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
   const changed = await here.type('status', terminal)
-  expect(changed.stdout).toMatch(/^ {2}no e-mail {2}invalid /m)
+  expect(changed.stdout).toMatch(/^ {2}Ana Row2 {2}invalid /m)
   await here.clock.advance(60_000)
   await here.type(run)
   expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
@@ -292,7 +292,7 @@ test('a rejected person who was ordered with a corrected e-mail or phone is not 
     fault: { kind: 'status', status: 400, when: 'before' },
     times: 2,
   })
-  await here.type(`batch run r.csv ${order}`)
+  const { batch_id: id } = (await here.type(`batch run r.csv ${order} --json`)).json() as { batch_id: string }
   expect((await here.type('status --all', terminal)).stdout).toMatch(/Nora Nagel +rejected/)
   await here.clock.advance(60_000)
   here.write(
@@ -301,6 +301,39 @@ test('a rejected person who was ordered with a corrected e-mail or phone is not 
   )
   await here.type(`batch run r2.csv ${order}`)
   expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
+  expect(await here.all(['batch list', `batch rows ${id}`, `batch run r.csv ${order}`]))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
+    BATCH_2                               r2.csv  2026-11-20 12:01  2 of 2   0         done
+    BATCH_1                               r.csv   2026-11-20 12:00  2 of 2   0         done
+    exit 0
+
+    $ refcheck batch rows BATCH_1
+    ROW  LINE  STATE     EMAIL                 OUTCOME
+    1    2     rejected  nora+422@example.com  ordered on 2026-11-20 12:01 +00:00, by r2.csv (this row: request refused)
+    2    3     rejected  norb+422@example.com  ordered on 2026-11-20 12:01 +00:00, by r2.csv (this row: request refused)
+    exit 0
+
+    $ refcheck batch run r.csv --package 102 --yes
+    2> r.csv is batch BATCH_1: nothing left to send.
+    ✔ All 2 people in r.csv are ordered; nothing to do
+
+    batch  BATCH_1
+    r.csv, 102 Identity check only
+
+    2  rejected, ordered by another row or command
+    2  rows
+
+    results  HOME/r.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  await here.type(`batch export ${id} --format html --output r.html`)
+  await here.type('status --html all.html')
+  for (const name of ['r.html', 'all.html'])
+    expect(here.read(name)).toContain('aria-label="Statuses: 2 RECEIVED"')
 })
 
 test('a request that was cancelled is not listed any more once the person was ordered again', async () => {

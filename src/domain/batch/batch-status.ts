@@ -16,7 +16,7 @@ import {
   unmatchedText,
 } from '../submission/duplicate.ts'
 import type { ConflictCounts } from './conflict-counts.ts'
-import { statesNeedingDecision } from '../submission/states.ts'
+import { type SubmissionState, statesNeedingDecision } from '../submission/states.ts'
 import { isUnmatched } from '../submission/submission.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import { type OrderInError, IncompleteError, InterruptedError } from '../../errors/kinds.ts'
@@ -141,8 +141,8 @@ export type CountedBatch = ReturnType<typeof toCountedBatch>
 
 /**
  * One line of `batch list`. `earlier`: counts of the people of the batch who were ordered by another order;
- * `finished`: the number of finished requests of the batch itself. `meanwhile`: the later orders of the people of held
- * and invalid rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
+ * `finished`: the number of finished requests of the batch itself. `meanwhile`: the later orders of the people of held,
+ * invalid and rejected rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
  */
 export function toCountedBatch(
   batch: Batch,
@@ -151,7 +151,9 @@ export function toCountedBatch(
   meanwhile: readonly LaterOrder[] = [],
   hasFreed = false,
 ) {
-  const held = batch.counts.held - meanwhile.filter(({ state }) => state === 'held').length
+  const countMeanwhile = (state: SubmissionState): number =>
+    meanwhile.filter((each) => each.state === state).length
+  const held = batch.counts.held - countMeanwhile('held')
   const finishedMeanwhile = meanwhile.filter(({ match }) => !isUnfinished(match.requestStatus)).length
   const listed = toListedBatch({ ...batch, counts: { ...batch.counts, held } })
   return {
@@ -160,7 +162,7 @@ export function toCountedBatch(
     /** The number of held rows whose people are not ordered otherwise. */
     held,
     /** The number of rejected rows whose people are not ordered otherwise. */
-    rejected: batch.counts.rejected - earlier.rejectedCount,
+    rejected: batch.counts.rejected - earlier.rejectedCount - countMeanwhile('rejected'),
     /** The number of people who are ordered by this batch or by another one. */
     ordered:
       batch.counts.accepted +

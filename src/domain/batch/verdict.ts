@@ -40,8 +40,8 @@ export interface NamedRows {
   openElsewhereCount?: number | undefined
   /** The number of duplicates whose people wait in another batch. */
   waitingCount?: number | undefined
-  /** The number of invalid rows whose people are ordered by another batch. */
-  orderedInvalidCount?: number | undefined
+  /** The numbers of invalid and rejected rows whose people are ordered with a corrected detail by another batch. */
+  corrected?: CorrectedCounts | undefined
   /** The first dropped row. */
   dropped?: Pick<NamedHeldRow, 'row' | 'rowText'> | undefined
   /** The names and lines of the rows that the user left out as the same person as another order, as text. */
@@ -75,7 +75,7 @@ export function runError(
     return sameAsUnknownError(conflicts.unknown, waitingCount === 0)
   }
   if (halted !== undefined) return haltedError(halted, resumeCommand, counts)
-  if (areAllOrdered(counts, conflicts, namedRows.orderedInvalidCount)) return undefined
+  if (areAllOrdered(addCorrected(counts, namedRows.corrected), conflicts)) return undefined
   // A dropped row was sent once (SubmissionState).
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
@@ -85,14 +85,24 @@ export function runError(
   return incompleteError(batchId, counts, conflicts, namedRows)
 }
 
-/** Whether every row was accepted, is a duplicate of an accepted order, or is invalid and its person was ordered since. */
-export function areAllOrdered(
-  { total, accepted }: BatchCounts,
-  { orderedBefore }: ConflictCounts,
-  orderedInvalidCount = 0,
-): boolean {
-  return total > 0 && accepted + orderedBefore.count + orderedInvalidCount === total
+export type CorrectedCounts = Record<'invalid' | 'rejected', number>
+
+/** Returns the counts of a batch with the rows whose people are ordered with a corrected detail as accepted ones. */
+export function addCorrected(
+  counts: BatchCounts,
+  { invalid, rejected }: CorrectedCounts = { invalid: 0, rejected: 0 },
+): BatchCounts {
+  return {
+    ...counts,
+    accepted: counts.accepted + invalid + rejected,
+    invalid: counts.invalid - invalid,
+    rejected: counts.rejected - rejected,
+  }
 }
+
+/** Whether every row was accepted or is a duplicate of an accepted order. */
+export const areAllOrdered = ({ total, accepted }: BatchCounts, { orderedBefore }: ConflictCounts): boolean =>
+  total > 0 && accepted + orderedBefore.count === total
 
 /**
  * Whether the user left out every row that was not ordered: invalid rows (--on-invalid skip), cancelled and dropped
@@ -321,17 +331,17 @@ export function hintToOrderCancelled(batchId: string, leftOut: string | undefine
 
 function incompleteError(
   batchId: string,
-  counts: BatchCounts,
+  ownCounts: BatchCounts,
   conflicts: ConflictCounts,
   namedRows: NamedRows,
 ): IncompleteError {
+  const counts = addCorrected(ownCounts, namedRows.corrected)
   const { accepted, total } = counts
   const { count: orderedBefore, cancelledCount, rejectedCount } = conflicts.orderedBefore
-  const { orderedInvalidCount = 0 } = namedRows
-  const ordered = accepted + orderedBefore + orderedInvalidCount
+  const ordered = accepted + orderedBefore
   const isSingular = ordered === 1 || total === 1
   const predicate =
-    orderedBefore + orderedInvalidCount === 0
+    ordered === ownCounts.accepted
       ? `${isSingular ? 'was' : 'were'} accepted`
       : `${isSingular ? 'is' : 'are'} ordered`
   const duplicateCount = counts.duplicate - (orderedBefore - cancelledCount - rejectedCount)
@@ -341,7 +351,6 @@ function incompleteError(
     ...counts,
     duplicate: duplicateCount - waitingCount,
     rejected: counts.rejected - rejectedCount,
-    invalid: counts.invalid - orderedInvalidCount,
     cancelled: counts.cancelled - cancelledCount,
   })
   const notOrdered = [others, waitingText(waitingCount)].filter((each) => each !== '').join(', ')

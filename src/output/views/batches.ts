@@ -18,7 +18,7 @@ import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
 import type { FailedPerson } from '../../domain/batch/conflict-counts.ts'
-import { type BatchResult, waitingText } from '../../domain/batch/verdict.ts'
+import { addCorrected, type BatchResult, waitingText } from '../../domain/batch/verdict.ts'
 import { failedText, orderAgainLines } from './attention.ts'
 
 /** The states of rows, in the order in which counts list them. */
@@ -69,19 +69,17 @@ export function resultText(
   failedPeople: readonly FailedPerson[] = [],
 ): string {
   const { leftOut, samePerson, perhapsOrdered } = namedRows
-  const { openElsewhereCount = 0, orderedInvalidCount = 0, waitingCount = 0 } = namedRows
+  const { openElsewhereCount = 0, corrected, waitingCount = 0 } = namedRows
   const samePersonText =
     samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`
   const perhapsText =
     perhapsOrdered === undefined ? '' : `; may have been ordered: ${sanitize(perhapsOrdered)}`
   // The names replace the counts of cancelled and dropped rows and of duplicates of dropped rows.
   const otherCounts = {
-    ...counts,
-    accepted: counts.accepted + orderedInvalidCount,
+    ...addCorrected(counts, corrected),
     cancelled: earlierOrders.cancelledCount,
     dropped: 0,
     duplicate: counts.duplicate - openElsewhereCount,
-    invalid: counts.invalid - orderedInvalidCount,
   }
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0)) {
     const unfinished = unfinishedText(name, otherCounts, earlierOrders, failedPeople, waitingCount)

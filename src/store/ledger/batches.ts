@@ -243,22 +243,17 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
     matchesPackage: packageId,
     matchesAt: orderedAt,
     matchesStatus: requestStatus,
-    matchesFirstName,
-    matchesLastName,
-    matchesEmail,
-    matchesPhone,
+    matchesFirstName: otherFirst,
+    matchesLastName: otherLast,
+    matchesEmail: otherEmail,
+    matchesPhone: otherPhone,
     firstName,
     lastName,
     email,
     phone,
     ...row
   } = others
-  const other = {
-    firstName: matchesFirstName,
-    lastName: matchesLastName,
-    email: matchesEmail,
-    phone: matchesPhone,
-  }
+  const other = { firstName: otherFirst, lastName: otherLast, email: otherEmail, phone: otherPhone }
   const order = { requestId, state, packageId, orderedAt, requestStatus, recipient: recipientOf(other) }
   return {
     ...row,

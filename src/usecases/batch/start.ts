@@ -28,7 +28,13 @@ import {
   matchInError,
 } from '../../domain/batch/batch-status.ts'
 import type { ConflictCounts } from '../../domain/batch/conflict-counts.ts'
-import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
+import {
+  type BatchResult,
+  type CorrectedCounts,
+  type NamedRows,
+  hintWithinBatch,
+  runError,
+} from '../../domain/batch/verdict.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow, readOrdersMeanwhile } from './read-batch.ts'
@@ -330,16 +336,19 @@ async function readNamedRows(
     },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
-    orderedInvalidCount: counts.invalid === 0 ? 0 : await countOrderedInvalid(services, batch),
+    corrected: await countCorrected(services, batch),
     ...(counts.cancelled + counts.dropped + unknownCount === 0
       ? {}
       : await describeLeftOut(batches, batch, describeRow, unknownCount > 0)),
   }
 }
 
-async function countOrderedInvalid(services: RunServices, batch: Batch): Promise<number> {
-  const meanwhile = await readOrdersMeanwhile(services, batch)
-  return [...meanwhile.values()].filter(({ state }) => state === 'invalid').length
+async function countCorrected(services: RunServices, batch: Batch): Promise<CorrectedCounts> {
+  const corrected = { invalid: 0, rejected: 0 }
+  if (batch.counts.invalid + batch.counts.rejected === 0) return corrected
+  for (const { state } of (await readOrdersMeanwhile(services, batch)).values())
+    if (state === 'invalid' || state === 'rejected') corrected[state] += 1
+  return corrected
 }
 
 /**

@@ -51,11 +51,11 @@ test('a row that was not accepted has its state, and an invalid row the values t
     ...row,
     state: 'invalid',
     recipient: undefined,
-    email: 'bad',
+    person: { first_name: 'Ann', email: 'bad' },
     packageId: undefined,
   } as const
   const found = personRow({ ...invalid, requestId: undefined, attemptedAt: undefined }, user)
-  expect(found).toMatchObject({ name: '', email: 'bad', package_id: null, status: 'invalid' })
+  expect(found).toMatchObject({ name: 'Ann', email: 'bad', package_id: null, status: 'invalid' })
   expect(found).toMatchObject({ ordered_at: null, read_at: null, request_id: null })
 })
 

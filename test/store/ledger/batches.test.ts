@@ -77,7 +77,7 @@ describe.each(backends)('%s', (backend) => {
           state: 'invalid',
           packageId: undefined,
           recipient: undefined,
-          email: 'b@',
+          person: { first_name: undefined, last_name: undefined, email: 'b@', phone: undefined },
           reason: 'is missing',
           field: 'phone',
         },

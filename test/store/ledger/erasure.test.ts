@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginOne, someTime } from './batches.ts'
-import { fileBatch, orderRows } from './files.ts'
+import { fileBatch, invalidRow, orderRows, rowsOf } from './files.ts'
 import { connectTo } from './postgres/connect.ts'
 import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { sharedStore } from '../../harness/postgres-store.ts'
+import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { all, type Engine, type Query, type Work } from '../../../src/store/ledger/engine.ts'
 import { metaText } from '../../../src/store/ledger/engine.ts'
@@ -82,6 +83,22 @@ describe.each(backends)('%s', (backend) => {
     await store.close()
     await setup.openStore()
     expect(readLoggedFingerprints()).toEqual([])
+  })
+
+  test('a purge by e-mail also removes the name and phone of an invalid row with the same name, whose e-mail is mistyped', async () => {
+    const store = await setup.openStore()
+    const { batchId } = await beginOne(store.ledger, 'ann@example.com')
+    const [row] = await store.ledger.list({ batchId })
+    const batch = fileBatch()
+    const mistyped = (changes: object): NewRow =>
+      ({ ...invalidRow(1), person: { ...row?.recipient, email: 'ann at example', ...changes } }) as NewRow
+    await store.batches.add(batch, [mistyped({}), { ...mistyped({ last_name: 'Other' }), row: 2 }])
+    await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
+    const unnamed = { first_name: undefined, last_name: undefined, email: undefined, phone: undefined }
+    expect(await rowsOf(store, batch.id)).toMatchObject([
+      { person: unnamed },
+      { person: { last_name: 'Other' } },
+    ])
   })
 
   test('if a process dies before older versions of rows are removed, the next process removes them', async () => {

@@ -100,7 +100,7 @@ describe.each(backends)('%s', (backend) => {
         row: 2,
         state: 'invalid',
         packageId: undefined,
-        email: 'typed@example.com',
+        person: { email: 'typed@example.com' },
         reason: 'is missing',
         field: 'phone',
         matches: undefined,
@@ -108,7 +108,7 @@ describe.each(backends)('%s', (backend) => {
       {
         row: 3,
         state: 'duplicate',
-        email: 'typed@example.com',
+        person: { email: 'typed@example.com' },
         matches: { batchId: batch.id, row: 1, state: 'pending' },
       },
     ])
