@@ -16,16 +16,9 @@ import {
 import { type ComparedRow, FileComparer, addToPreview, emptyPreview } from '../../domain/batch/compare.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
 import { refuseMemoryStore } from '../../domain/store/address.ts'
-import {
-  type KnownRelations,
-  type ConflictReason,
-  areForSameChecks,
-  relationsOf,
-} from '../../domain/submission/conflicts.ts'
-import { orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
+import { type KnownRelations, areForSameChecks, relationsOf } from '../../domain/submission/conflicts.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import type { SharedDetail } from '../../domain/submission/similarity.ts'
-import { type Submission, unmatchedRow } from '../../domain/submission/submission.ts'
+import { unmatchedRow } from '../../domain/submission/submission.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import { requireAccount } from './accounts.ts'
 import { type Work, all, get, insertRows, maxRows, readPages, run, runShared, updateRows } from './engine.ts'
@@ -37,7 +30,8 @@ import {
   allOrders,
   batchFields,
   submissionFields,
-  parseExternalResults,
+  type SelectedRow,
+  batchRowOf,
   recipientOf,
   selectOrdersWith,
   sqlList,
@@ -218,73 +212,6 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
     changedAt: Math.max(batch.addedAt, ...found.map(({ changedAt }) => changedAt)),
     holder,
   }
-}
-
-/** A row of `selectRows`. */
-export interface SelectedRow
-  extends
-    Omit<Submission, 'recipient'>,
-    StoredRecipient,
-    Record<'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
-    Record<
-      'matchesStatus' | 'matchesFirstName' | 'matchesLastName' | 'matchesEmail' | 'matchesPhone',
-      string | undefined
-    >,
-    Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
-  heldFor: ConflictReason | undefined
-  matchesState: SubmissionState | undefined
-}
-
-export function batchRowOf(selected: SelectedRow): BatchRow {
-  const { shares, externalResults, matchesBatch, matchesRow, ...others } = selected
-  const {
-    matchesRequest: requestId,
-    matchesState: state,
-    matchesPackage: packageId,
-    matchesAt: orderedAt,
-    matchesStatus: requestStatus,
-    matchesFirstName: otherFirst,
-    matchesLastName: otherLast,
-    matchesEmail: otherEmail,
-    matchesPhone: otherPhone,
-    firstName,
-    lastName,
-    email,
-    phone,
-    ...row
-  } = others
-  const other = { firstName: otherFirst, lastName: otherLast, email: otherEmail, phone: otherPhone }
-  const order = { requestId, state, packageId, orderedAt, requestStatus, recipient: recipientOf(other) }
-  return {
-    ...row,
-    recipient: recipientOf({ firstName, lastName, email, phone }),
-    person: { first_name: firstName, last_name: lastName, email, phone },
-    matches:
-      matchesBatch === undefined || matchesRow === undefined
-        ? undefined
-        : matchesBatch === resultsBatch
-          ? matchInResults(externalResults, matchesRow, row)
-          : { batchId: matchesBatch, row: matchesRow, ...order },
-    shares: (shares?.split(' ') ?? []) as SharedDetail[],
-  }
-}
-
-/**
- * Returns the conflicting order if it is known only from an external result. `number` is its position among the row's
- * external results, counted from 1.
- */
-function matchInResults(
-  externalResults: string | undefined,
-  number: number,
-  row: Parameters<typeof orderOfResult>[2],
-): Match | undefined {
-  const externalResult = parseExternalResults(externalResults)?.[number - 1]
-  if (externalResult === undefined) return undefined
-  const { requestId, state, packageId, attemptedAt: orderedAt } = orderOfResult(externalResult, number, row)
-  const { file, line } = externalResult
-  // The status in the file is left out, because this store does not read the request again.
-  const match = { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt }
-  return { ...match, externalResult: { file, line } }
 }
 
 /** States of rows that change no more by themselves, and whose people may have been ordered otherwise. */

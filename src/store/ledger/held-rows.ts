@@ -20,15 +20,7 @@ import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
 import { changedElsewhereError, waitingStates } from '../../domain/submission/states.ts'
 import type { NewAttempt, RowId, Submission } from '../../domain/submission/submission.ts'
-import {
-  batchRowOf,
-  countsOf,
-  findLaterOrders,
-  selectCounts,
-  type SelectedRow,
-  selectPageOf,
-  selectRows,
-} from './batches.ts'
+import { countsOf, findLaterOrders, selectCounts, selectPageOf, selectRows } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type ClaimRequest, type ClaimResult, Claims, recordedAttempt } from './claim.ts'
@@ -43,7 +35,14 @@ import {
   storedRowOf,
 } from './matching.ts'
 import { StorePart } from './store-part.ts'
-import { allOrders, parseExternalResults, sqlList, sqlMayBeSent } from './submission-rows.ts'
+import {
+  type SelectedRow,
+  allOrders,
+  batchRowOf,
+  parseExternalResults,
+  sqlList,
+  sqlMayBeSent,
+} from './submission-rows.ts'
 import { unmatchedCondition } from './unmatched-requests.ts'
 
 /** A row of `selectConflictingRows`. */

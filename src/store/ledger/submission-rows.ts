@@ -1,11 +1,13 @@
 import type { Recipient } from '../../contract/request.ts'
 import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
-import type { NewFileBatch } from '../../domain/batch/batch.ts'
+import type { BatchRow, Match, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ComparedRow } from '../../domain/batch/compare.ts'
-import type { Conflict } from '../../domain/submission/conflicts.ts'
-import type { ExternalResult } from '../../domain/submission/external-results.ts'
+import type { Conflict, ConflictReason } from '../../domain/submission/conflicts.ts'
+import { type ExternalResult, orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
 import type { NewBatch, Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
+import type { SharedDetail } from '../../domain/submission/similarity.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { type Values, type Work, all } from './engine.ts'
 import {
@@ -126,6 +128,73 @@ export function recipientOf({ firstName, lastName, email, phone }: StoredRecipie
   if (firstName === undefined || lastName === undefined || email === undefined || phone === undefined)
     return undefined
   return { first_name: firstName, last_name: lastName, email, phone }
+}
+
+/** A row of a batch with the order that it conflicts with. */
+export interface SelectedRow
+  extends
+    Omit<Submission, 'recipient'>,
+    StoredRecipient,
+    Record<'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
+    Record<
+      'matchesStatus' | 'matchesFirstName' | 'matchesLastName' | 'matchesEmail' | 'matchesPhone',
+      string | undefined
+    >,
+    Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
+  heldFor: ConflictReason | undefined
+  matchesState: SubmissionState | undefined
+}
+
+export function batchRowOf(selected: SelectedRow): BatchRow {
+  const { shares, externalResults, matchesBatch, matchesRow, ...others } = selected
+  const {
+    matchesRequest: requestId,
+    matchesState: state,
+    matchesPackage: packageId,
+    matchesAt: orderedAt,
+    matchesStatus: requestStatus,
+    matchesFirstName: otherFirst,
+    matchesLastName: otherLast,
+    matchesEmail: otherEmail,
+    matchesPhone: otherPhone,
+    firstName,
+    lastName,
+    email,
+    phone,
+    ...row
+  } = others
+  const other = { firstName: otherFirst, lastName: otherLast, email: otherEmail, phone: otherPhone }
+  const order = { requestId, state, packageId, orderedAt, requestStatus, recipient: recipientOf(other) }
+  return {
+    ...row,
+    recipient: recipientOf({ firstName, lastName, email, phone }),
+    person: { first_name: firstName, last_name: lastName, email, phone },
+    matches:
+      matchesBatch === undefined || matchesRow === undefined
+        ? undefined
+        : matchesBatch === resultsBatch
+          ? matchInResults(externalResults, matchesRow, row)
+          : { batchId: matchesBatch, row: matchesRow, ...order },
+    shares: (shares?.split(' ') ?? []) as SharedDetail[],
+  }
+}
+
+/**
+ * Returns the conflicting order if it is known only from an external result. `number` is its position among the row's
+ * external results, counted from 1.
+ */
+function matchInResults(
+  externalResults: string | undefined,
+  number: number,
+  row: Parameters<typeof orderOfResult>[2],
+): Match | undefined {
+  const externalResult = parseExternalResults(externalResults)?.[number - 1]
+  if (externalResult === undefined) return undefined
+  const { requestId, state, packageId, attemptedAt: orderedAt } = orderOfResult(externalResult, number, row)
+  const { file, line } = externalResult
+  // The status in the file is left out, because this store does not read the request again.
+  const match = { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt }
+  return { ...match, externalResult: { file, line } }
 }
 
 /** Returns the error for a row that was changed outside the program. Such a row is never sent. */

@@ -27,7 +27,7 @@ import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
 import { joinFirst, personName } from '../../domain/wording/text.ts'
-import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
+import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { hasSamePhone } from '../../domain/submission/similarity.ts'
@@ -345,8 +345,7 @@ type OrderIndex = ReadonlyMap<string, readonly Submission[]>
 /** Reads the orders that were attempted, or added if there was no attempt, at this time or later. */
 async function readOrderIndex(ledger: Services['ledger'], since: number): Promise<OrderIndex> {
   const index = new Map<string, Submission[]>()
-  const states = submissionStates.filter((state) => state !== 'invalid')
-  for (const order of await ledger.list({ since, states })) {
+  for (const order of await ledger.list({ since })) {
     const { recipient } = order
     if (recipient === undefined) continue
     for (const text of [personName(recipient), recipient.email].map((each) => each.toLowerCase()))

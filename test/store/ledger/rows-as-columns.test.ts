@@ -5,10 +5,11 @@ import { expect, test } from 'vitest'
 import { newAttempt, personOf, someTime } from './batches.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { resultsBatch } from '../../../src/domain/submission/external-results.ts'
-import { batchOf, batchRowOf } from '../../../src/store/ledger/batches.ts'
+import { batchOf } from '../../../src/store/ledger/batches.ts'
 import { toClaimed } from '../../../src/store/ledger/claim.ts'
 import { changeFields } from '../../../src/store/ledger/ledger.ts'
 import { storedRowOf } from '../../../src/store/ledger/matching.ts'
+import { batchRowOf } from '../../../src/store/ledger/submission-rows.ts'
 
 test('only a change that ends an attempt in flight records the outcome of the attempt', () => {
   const from = { batchId: 'b', row: 1, attemptId: 'a' }
