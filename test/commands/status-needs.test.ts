@@ -347,6 +347,10 @@ test('a request that was cancelled is not listed any more once the person was or
   const person = '--first-name Fips --last-name Feld --email fips@example.com --phone +61400000002'
   await here.type(`request create ${order} ${person} --allow-duplicate`)
   expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
+  await here.type('status --html all.html')
+  const page = here.read('all.html').replaceAll(/\s+/g, ' ')
+  expect(page).toContain('CANCELLED</span> <small>(ordered again)</small>')
+  expect(page).toContain('<p>Nothing needs a person.</p>')
   const [cancelled, again] = here.sandbox.requests().map(({ request_id }) => request_id)
   expect((await here.type(`request get ${cancelled}`, terminal)).stdout).toContain(
     `Ordered again, RECEIVED: refcheck request get ${again?.slice(0, 8)}`,

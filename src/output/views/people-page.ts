@@ -147,7 +147,9 @@ function needsText(attention: readonly Attention[]): Piece | '' {
 
 /** Returns the number of requests that ended without a result and are not listed as needing a person. */
 function unlistedEndings({ people, attention }: PeoplePage): number {
-  const ended = removeDuplicates(people).filter(({ status }) => isEndedWithoutResult(status)).length
+  const ended = removeDuplicates(people).filter(
+    (each) => isEndedWithoutResult(each.status) && !each.is_ordered_again,
+  ).length
   const listed = attention.filter(({ kind }) => kind === 'error' || kind === 'cancelled').length
   return Math.max(0, ended - listed)
 }
@@ -298,15 +300,17 @@ function personLine(
   const packageName = packages === undefined ? undefined : packageText(row, packages)
   const missing = email !== '' ? email : status === 'invalid' ? `row ${row.row}` : 'removed'
   const shown = name === '' ? missing : shownName(name)
-  const note = row.is_repeat
-    ? row.perhaps_ordered_by !== null
-      ? 'perhaps ordered elsewhere'
-      : 'ordered elsewhere'
-    : row.same_as_row === null
-      ? ''
-      : original?.name === undefined || original.name === name
-        ? 'same as another row'
-        : `same as ${shownName(original.name)}`
+  const note = row.is_ordered_again
+    ? 'ordered again'
+    : row.is_repeat
+      ? row.perhaps_ordered_by !== null
+        ? 'perhaps ordered elsewhere'
+        : 'ordered elsewhere'
+      : row.same_as_row === null
+        ? ''
+        : original?.name === undefined || original.name === name
+          ? 'same as another row'
+          : `same as ${shownName(original.name)}`
   return html`<tr
     data-status="${status}"
     data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${packageName ?? ''}`)}"

@@ -31,7 +31,7 @@ import { type SubmissionState, waitingStates } from '../../domain/submission/sta
 import type { Recipient } from '../../contract/request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { hasSamePhone } from '../../domain/submission/similarity.ts'
-import { type Submission, isUnmatched } from '../../domain/submission/submission.ts'
+import { type Submission, type SubmissionFilter, isUnmatched } from '../../domain/submission/submission.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
@@ -124,27 +124,41 @@ export async function readFailedPeople(
     if (people.has(requestId)) continue
     const { recipient, packageId } = row
     const rowText = formatRow({ ...row, line: lines.get(row.row) })
-    const isOrderedAgain = await hasOtherOrder(ledger, batch, row, requestId)
+    const isOrderedAgain = await isOrderedAgainIn(ledger, batch, { ...row, requestId })
     people.set(requestId, { status, requestId, rowText, packageId, recipient, isOrderedAgain })
   }
   return [...people.values()]
 }
 
-/** Whether the person has another order of the package that has a result, or may still get one. */
-export async function hasOtherOrder(
-  ledger: Services['ledger'],
-  { account, baseUrl }: Batch,
-  { recipient, packageId }: Pick<BatchRow, 'recipient' | 'packageId'>,
-  failedRequestId: string | undefined,
+/** Whether the person of a row whose request failed has another order of the account, as `findOtherOrder` finds it. */
+export async function isOrderedAgainIn(
+  ledger: Pick<Services['ledger'], 'list'>,
+  { account = '', baseUrl }: Batch,
+  { recipient, packageId, requestId }: Pick<BatchRow, 'recipient' | 'packageId' | 'requestId'>,
 ): Promise<boolean> {
-  if (recipient === undefined) return false
+  const { email } = recipient ?? {}
+  if (email === undefined) return false
   const states = ['sending', 'accepted', 'unknown'] as const
-  const orders = await ledger.list({ email: recipient.email, account: account ?? '', states })
-  return orders.some(
+  return (
+    (await findOtherOrder(ledger, { email, account, states }, { baseUrl, packageId, requestId })) !==
+    undefined
+  )
+}
+
+/**
+ * Returns the newest order of the package at a service that has a result, or may still get one, and that is not the
+ * failed request.
+ */
+export async function findOtherOrder(
+  ledger: Pick<Services['ledger'], 'list'>,
+  filter: SubmissionFilter,
+  { baseUrl, packageId, requestId }: Pick<Submission, 'baseUrl' | 'requestId'> & Pick<BatchRow, 'packageId'>,
+): Promise<Submission | undefined> {
+  return (await ledger.list(filter)).findLast(
     (order) =>
       order.packageId === packageId &&
-      order.baseUrl === baseUrl &&
-      order.requestId !== failedRequestId &&
+      serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
+      order.requestId !== requestId &&
       !isEndedWithoutResult(order.requestStatus),
   )
 }

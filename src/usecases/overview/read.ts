@@ -6,6 +6,7 @@ import {
   sortAttention,
   findAttention,
   batchAttention,
+  isEndedWithoutResult,
   freedAttention,
   isRecent,
   secondOrderAttention,
@@ -26,7 +27,7 @@ import type { Services } from '../services.ts'
 import {
   findFreedDuplicates,
   findRow,
-  hasOtherOrder,
+  isOrderedAgainIn,
   readInvalidRows,
   readOrdersMeanwhile,
 } from '../batch/read-batch.ts'
@@ -199,7 +200,7 @@ export async function readAttention(
     const attention = batch && findAttention(order, batch, null, now)
     if (batch === undefined || attention === undefined) continue
     const isEnded = attention.kind === 'error' || attention.kind === 'cancelled'
-    if (isEnded && (await hasOtherOrder(ledger, batch, order, order.requestId))) continue
+    if (isEnded && (await isOrderedAgainIn(ledger, batch, order))) continue
     const reason =
       attention.kind === 'error'
         ? await findErrorReason(inbox, order.baseUrl, order.requestId ?? '')
@@ -327,7 +328,11 @@ export async function readPeopleOfBatch(
   const earlierOrders = hasRepeats
     ? ordersByKey(await services.ledger.list({ states: ['accepted'] }))
     : new Map()
-  const people = rows.map((row) => personRow(row, batch, earlierOrders.get(orderKey(row) ?? '')))
+  const people: PersonRow[] = []
+  for (const row of rows) {
+    const person = personRow(row, batch, earlierOrders.get(orderKey(row) ?? ''))
+    people.push(await markOrderedAgain(services.ledger, batch, row, person))
+  }
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
   return {
@@ -339,6 +344,17 @@ export async function readPeopleOfBatch(
   }
 }
 
+async function markOrderedAgain(
+  ledger: Services['ledger'],
+  batch: Batch,
+  row: Pick<BatchRow, 'recipient' | 'packageId'>,
+  person: PersonRow,
+): Promise<PersonRow> {
+  const { status, request_id: requestId } = person
+  if (!isEndedWithoutResult(status) || requestId === null) return person
+  return { ...person, is_ordered_again: await isOrderedAgainIn(ledger, batch, { ...row, requestId }) }
+}
+
 /** Returns all people of an organisation, newest first. `attention`: the result of `readAttention`. */
 export async function readPeopleOfStore(
   services: Pick<OverviewServices, 'ledger' | 'batches' | 'heldRows'>,
@@ -347,9 +363,9 @@ export async function readPeopleOfStore(
 ): Promise<People> {
   const { ledger, batches } = services
   const batchesInScope = (await batches.list({ includesSingleOrders: true })).filter(isInScope(scope))
-  const ids = new Set(batchesInScope.map(({ id }) => id))
+  const batchesById = new Map(batchesInScope.map((batch) => [batch.id, batch]))
   const listedOrders = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
-  const ordersInScope = listedOrders.filter(({ batchId }) => ids.has(batchId))
+  const ordersInScope = listedOrders.filter(({ batchId }) => batchesById.has(batchId))
   const repeats = new Map<string, BatchRow>()
   for (const batch of batchesInScope) {
     const { id, counts } = batch
@@ -362,13 +378,17 @@ export async function readPeopleOfStore(
   const newestOrders = ordersInScope
     .toSorted((one, other) => lastActionAt(other) - lastActionAt(one))
     .slice(0, maxPeople)
+  const people: PersonRow[] = []
+  for (const order of newestOrders) {
+    const repeat = repeats.get(rowKey(order))
+    const earlierOrder = repeat && orders.get(repeatedOrderKey(repeat) ?? '')
+    const person = personRow({ ...order, matches: repeat?.matches }, order, earlierOrder)
+    const batch = batchesById.get(order.batchId)
+    people.push(batch === undefined ? person : await markOrderedAgain(ledger, batch, order, person))
+  }
   const users = new Map(ordersInScope.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
   return {
-    people: newestOrders.map((each) => {
-      const repeat = repeats.get(rowKey(each))
-      const earlierOrder = repeat && orders.get(repeatedOrderKey(repeat) ?? '')
-      return personRow({ ...each, matches: repeat?.matches }, each, earlierOrder)
-    }),
+    people,
     total: ordersInScope.length,
     persons: countPeople(
       removeDuplicates(

@@ -19,6 +19,7 @@ import {
   requestStatusOf,
   checksText,
 } from '../../domain/request/listed-request.ts'
+import { findOtherOrder } from '../batch/read-batch.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
@@ -406,14 +407,8 @@ export async function findOrderedAgain(
   for (const result of results) {
     if (isUnread(result) || !isEndedWithoutResult(result.request.status)) continue
     const { request_id: requestId, package_id: packageId, recipient } = result.request
-    const orders = await ledger.list({ email: recipient.email, states: ['accepted'] })
-    const other = orders.findLast(
-      (order) =>
-        order.packageId === packageId &&
-        order.requestId !== requestId &&
-        serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
-        !isEndedWithoutResult(order.requestStatus),
-    )
+    const filter = { email: recipient.email, states: ['accepted'] } as const
+    const other = await findOtherOrder(ledger, filter, { baseUrl, packageId, requestId })
     if (other !== undefined) orderedAgain.set(requestId, other)
   }
   return orderedAgain

@@ -32,6 +32,7 @@ test('an accepted order has the status of its request, which is RECEIVED until i
     user,
     status: 'RECEIVED',
     is_repeat: false,
+    is_ordered_again: false,
     ordered_at: '1970-01-01T00:00:01.000Z',
     read_at: '1970-01-01T00:00:02.000Z',
     request_id: 'r1',
