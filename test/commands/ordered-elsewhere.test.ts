@@ -366,6 +366,7 @@ test('a person whose order by another file has an unknown outcome is named by th
   expect((await here.type(`batch status ${batchIdOf(run)}`)).stdout).toMatch(
     /Needs a person\n +1 perhaps ordered +k\.csv: Kim Orr/,
   )
+  expect((await here.type('batch list')).stdout).toMatch(/ k2\.csv .* 1 of 2 +0 +unknown$/m)
   await here.type(`batch export ${batchIdOf(run)} --format html --output k2.html`)
   expect(here.read('k2.html').replaceAll(/\s+/g, ' ')).toContain(
     'unknown</span> <small>(perhaps ordered elsewhere)',

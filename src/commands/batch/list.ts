@@ -9,7 +9,6 @@ export default class BatchList extends BaseCommand<typeof BatchList> {
   static override flags = { ...listFlags }
 
   async run(): Promise<void> {
-    const services = { ...(await this.app.batchServices()), ...(await this.app.services('files')) }
-    this.answerList(batchListView(await listBatches(services)))
+    this.answerList(batchListView(await listBatches(await this.app.batchServices())))
   }
 }

@@ -140,13 +140,13 @@ export function toListedBatch(batch: Batch) {
 export type CountedBatch = ReturnType<typeof toCountedBatch>
 
 /**
- * One line of `batch list`. `earlier`: counts of the people of the batch who were ordered by another order;
+ * One line of `batch list`. `conflicts`: counts of the people of the batch who were or may have been ordered by another order;
  * `finished`: the number of finished requests of the batch itself. `meanwhile`: the later orders of the people of held,
  * invalid and rejected rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
  */
 export function toCountedBatch(
   batch: Batch,
-  earlier: ConflictCounts['orderedBefore'],
+  { orderedBefore: earlier, unknown }: Pick<ConflictCounts, 'orderedBefore' | 'unknown'>,
   finished: number,
   meanwhile: readonly LaterOrder[] = [],
   hasFreed = false,
@@ -158,7 +158,14 @@ export function toCountedBatch(
   const listed = toListedBatch({ ...batch, counts: { ...batch.counts, held } })
   return {
     ...listed,
-    state: listed.state === 'done' && hasFreed ? 'stopped' : listed.state,
+    state:
+      listed.state !== 'done'
+        ? listed.state
+        : unknown.count > (unknown.droppedCount ?? 0)
+          ? 'unknown'
+          : hasFreed
+            ? 'stopped'
+            : 'done',
     /** The number of held rows whose people are not ordered otherwise. */
     held,
     /** The number of rejected rows whose people are not ordered otherwise. */

@@ -304,9 +304,7 @@ export function findFreedDuplicates(
 }
 
 /** Lists the batches of the store, newest first, each with the number of its people who are ordered, also by other batches. */
-export async function listBatches(
-  services: BatchServices & Pick<Services, 'files'>,
-): Promise<CountedBatch[]> {
+export async function listBatches(services: BatchServices): Promise<CountedBatch[]> {
   const { batches, heldRows, ledger, clock } = services
   await ledger.recover(clock.now())
   const finished = await batches.countFinishedRequests()
@@ -318,11 +316,11 @@ export async function listBatches(
   const freed = await findFreedDuplicates(heldRows, allBatches)
   for (const batch of allBatches) {
     const { duplicate, held, cancelled, rejected } = batch.counts
-    const { orderedBefore } =
+    const conflicts =
       duplicate + held + cancelled + rejected === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
     const meanwhile = [...(await readOrdersMeanwhile(services, batch, index)).values()]
     const finishedCount = finished.get(batch.id) ?? 0
-    listed.push(toCountedBatch(batch, orderedBefore, finishedCount, meanwhile, freed.has(batch.id)))
+    listed.push(toCountedBatch(batch, conflicts, finishedCount, meanwhile, freed.has(batch.id)))
   }
   return listed
 }
