@@ -59,6 +59,70 @@ test('a run warns about requests of other programs that it could not read, and s
   `)
 })
 
+const isRead = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/v1/requests/')
+const notFound = (): Promise<Response> =>
+  Promise.resolve(
+    Response.json(
+      { data: null, status_message: 'client_error', message: 'resource not found' },
+      { status: 404 },
+    ),
+  )
+
+test('request create refuses a person whose order by another program has a status that no document names', async () => {
+  const here = await session()
+  await here.type('store check')
+  await storeEvent(here, await orderElsewhere(here, 1), {
+    status: 'ON_HOLD',
+    oddity: 'unknown status "ON_HOLD"',
+  })
+  expect((await here.type(`request create --package 102 ${person(1)} --yes`)).code).toBe(2)
+  expect(here.listOrderedEmails()).toHaveLength(1)
+})
+
+/** Two organisations may use one store, with the same user in both: one of them cannot read requests of the other. */
+test('a request that the key of another organisation did not find is read with the own key', async () => {
+  const here = await session()
+  await here.type('store check')
+  await orderWithEvents(here, [1])
+  const [ownKey, otherKey] = [here.env['REFCHECK_API_KEY'] ?? '', 'k'.repeat(32)]
+  here.intercept((request, ask) => {
+    if (request.headers.get('X-Service-API-Key') !== otherKey) return ask(request)
+    if (isRead(request)) return notFound()
+    const headers = new Headers(request.headers)
+    headers.set('X-Service-API-Key', ownKey)
+    return ask(new Request(request, { headers }))
+  })
+  const other = { env: { REFCHECK_API_KEY: otherKey } }
+  expect((await here.type(`request create --package 102 ${person(2)} --yes`, other)).code).toBe(0)
+  expect((await here.type(`request create --package 102 ${person(1)} --yes`)).code).toBe(2)
+  expect(here.listOrderedEmails()).toHaveLength(2)
+})
+
+/** A 404 of a server that lags behind the event made the request unread for ever. */
+test('a request that was not found right after its event is counted as unread, and is read again', async () => {
+  const here = await session()
+  await here.type('store check')
+  await storeEvent(here, await orderElsewhere(here, 1), { receivedAt: here.clock.now() })
+  here.intercept((request, ask) => (isRead(request) ? notFound() : ask(request)))
+  const order = await here.type(`request create --package 102 ${person(2)} --yes`)
+  expect(order).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes
+    2> Warning: 1 request that webhook events name was not ordered with this store and not read yet, so that its person can be ordered a second time. Read it (at most 30 in an hour) with: refcheck batch reconcile
+    created  REQUEST_2                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_2
+    exit 0
+  `)
+  here.intercept(undefined)
+  expect(await here.type(`request create --package 102 ${person(1)} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes
+    2> Error: request REQUEST_1, which was not ordered with this store, is for this person: package 102, on 2026-11-20 12:00 +00:00
+    2> Nothing was sent. See who ordered it: refcheck request get REQUEST_1
+    2> To order it all the same, add --allow-duplicate.
+    exit 2
+  `)
+  expect(here.listOrderedEmails()).toHaveLength(2)
+})
+
 test('a results file next to the input that cannot be read stops a new file before anything is sent', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))

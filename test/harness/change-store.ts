@@ -19,13 +19,21 @@ export async function changeStore(
   database.close()
 }
 
-/** Stores an event about a request in the SQLite store of a session, as a receiver on this store does. */
-export async function storeEvent(here: Pick<Session, 'env' | 'folder'>, requestId: string): Promise<void> {
-  const body = JSON.stringify({ event: 'request.updated', request_id: requestId, status: 'IN_PROGRESS' })
+/**
+ * Stores an event about a request in the SQLite store of a session, as a receiver on this store does; by default an old
+ * event.
+ */
+export async function storeEvent(
+  here: Pick<Session, 'env' | 'folder'>,
+  requestId: string,
+  { receivedAt = 0, status = 'IN_PROGRESS', oddity = '' } = {},
+): Promise<void> {
+  const body = JSON.stringify({ event: 'request.updated', request_id: requestId, status })
   await changeStore(
     here,
     'SQLite',
-    `INSERT INTO events (identity, received_at, body, signature, request_id, status, event, forward)
-     VALUES ('${requestId}', 0, x'${Buffer.from(body).toString('hex')}', '', '${requestId}', 'IN_PROGRESS', 'request.updated', 'none')`,
+    `INSERT INTO events (identity, received_at, body, signature, request_id, status, event, oddity, forward)
+     VALUES ('${requestId}', ${receivedAt}, x'${Buffer.from(body).toString('hex')}', '', '${requestId}', '${status}',
+       'request.updated', NULLIF('${oddity}', ''), 'none')`,
   )
 }

@@ -195,13 +195,41 @@ const maxReads = 30
 export const readWindowMs = 60 * 60_000
 
 /**
- * Returns the ids that may be read now, in the given order. `known`: lower-case ids that were read, or that this user
- * cannot read; `recentReadCount`: the number of reads in the last hour.
+ * The last read of a request: `reader` is empty if it was found, and `createdAt` is then when it was created. Otherwise
+ * `createdAt` is when its event was received.
+ */
+export interface RequestRead {
+  requestId: string
+  reader: string
+  readAt: number
+  createdAt: number
+}
+
+/**
+ * Whether a request needs no further read. A request that was not found is read again until its event is an hour old,
+ * because a service may send the event before all of its servers have the request.
+ */
+export const isFinalRead = ({ reader, readAt, createdAt }: RequestRead): boolean =>
+  reader === '' || readAt - createdAt >= readWindowMs
+
+/**
+ * Returns the ids that may be read now: in the given order those that were not read, then those that were not found and
+ * whose last read is so long ago that the age of the event has doubled. `recentReadCount`: the number of requests that
+ * were read in the last hour.
  */
 export function idsToRead(
-  ids: Iterable<string>,
-  { known, reads: recentReadCount }: { known: ReadonlySet<string>; reads: number },
+  ids: readonly string[],
+  { reads, recentReadCount, now }: { reads: readonly RequestRead[]; recentReadCount: number; now: number },
 ): string[] {
-  const unread = [...new Set([...ids].map((id) => id.toLowerCase()))].filter((id) => !known.has(id))
-  return unread.slice(0, Math.max(0, maxReads - recentReadCount))
+  const final = new Set(reads.filter(isFinalRead).map(({ requestId }) => requestId))
+  const readsById = new Map(reads.map((read) => [read.requestId, read]))
+  const isDue = (id: string): boolean => {
+    const read = readsById.get(id)
+    return read === undefined || now - read.readAt >= read.readAt - read.createdAt
+  }
+  const lastReadAt = (id: string): number => readsById.get(id)?.readAt ?? 0
+  return ids
+    .filter((id) => !final.has(id) && isDue(id))
+    .toSorted((one, other) => lastReadAt(one) - lastReadAt(other))
+    .slice(0, Math.max(0, maxReads - recentReadCount))
 }

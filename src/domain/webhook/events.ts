@@ -47,6 +47,9 @@ export interface EventFilter {
   limit?: number | undefined
 }
 
+/** The oddity of an event whose request cannot be read. */
+export const notUuid = 'the request_id is not a UUID'
+
 /** Returns an event without personal data: its body has only the event type, the request and the status. */
 export function withoutBody<Event extends ReceivedEvent>(received: Event): Event {
   const { requestId: request_id, status, event } = received

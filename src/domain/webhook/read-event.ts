@@ -3,7 +3,7 @@
 import { webhookEvent, type WebhookEvent, uuid } from '../../contract/request.ts'
 import { isJsonObject, parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
-import type { ReceivedEvent } from './events.ts'
+import { notUuid, type ReceivedEvent } from './events.ts'
 import { BadSignatureError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 const statuses: ReadonlySet<string> = new Set(requestStatuses)
@@ -31,9 +31,9 @@ export function readEvent(
 }
 
 function oddityOf(requestId: string, status: string, event: string): string | undefined {
+  if (!uuid.safeParse(requestId).success) return notUuid
   if (event !== 'request.updated') return `unknown event "${event.slice(0, 60)}"`
-  if (!statuses.has(status)) return `unknown status "${status.slice(0, 60)}"`
-  return uuid.safeParse(requestId).success ? undefined : 'the request_id is not a UUID'
+  return statuses.has(status) ? undefined : `unknown status "${status.slice(0, 60)}"`
 }
 
 /** Returns the bytes of a body. A string is encoded as UTF-8. */

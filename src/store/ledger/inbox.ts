@@ -1,9 +1,11 @@
 import { statusRank } from '../../contract/statuses.ts'
 import { maxForwardDelayMs } from '../../domain/webhook/delivery.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import {
   type EventFilter,
   identityOf,
   type InboxEvent,
+  notUuid,
   type ReceivedEvent,
   withoutBody,
 } from '../../domain/webhook/events.ts'
@@ -54,13 +56,12 @@ WHERE id > :after
 ORDER BY id LIMIT CAST(:limit AS bigint)`
 
 const selectUnmatched = `
-SELECT request_id, max(id) AS last FROM events e
-WHERE request_id IS NOT NULL AND oddity IS NULL
-  AND (CAST(:baseUrl AS text) IS NULL OR base_url IS NULL OR base_url = :baseUrl)
+SELECT request_id, base_url, max(id) AS last FROM events e
+WHERE request_id IS NOT NULL AND oddity IS DISTINCT FROM '${notUuid}'
   AND NOT EXISTS (
     SELECT 1 FROM submissions s WHERE s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')}
   )
-GROUP BY request_id ORDER BY last DESC`
+GROUP BY request_id, base_url ORDER BY last DESC`
 
 export const selectLatest = `
 SELECT status, received_at FROM events
@@ -216,11 +217,17 @@ export class Inbox extends StorePart {
 
   /**
    * Returns the ids of requests that no submission of their service has, the newest first. `baseUrl`: only requests
-   * of this service.
+   * of this service, and of an unknown one. The status of the event may be any text.
    */
   async listUnmatchedIds(baseUrl?: string): Promise<string[]> {
-    const rows = await this.engine.run(all<{ requestId: string }>(selectUnmatched, { baseUrl }))
-    return rows.map(({ requestId }) => requestId)
+    const rows = await this.engine.run(
+      all<{ requestId: string; baseUrl: string | undefined }>(selectUnmatched),
+    )
+    const rowsOfService = rows.filter(
+      (row) =>
+        baseUrl === undefined || row.baseUrl === undefined || serviceOf(row.baseUrl) === serviceOf(baseUrl),
+    )
+    return [...new Set(rowsOfService.map(({ requestId }) => requestId))]
   }
 
   /**

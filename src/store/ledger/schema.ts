@@ -30,7 +30,8 @@
  * - submissions_sending: the index that allows only one row of each order to be `sending`, even if the comparison found
  *   no conflict.
  * - unmatched_requests: the requests that webhook events name and that belong to no row, with the data that was read
- *   from the service. `reader` is the user for whom the request could not be read; '' if it was read.
+ *   from the service. `reader` is the key (a fingerprint) and user for which the service did not find the request, and
+ *   `created_at` is then when its event was received; `reader` is '' if the request was read.
  */
 export const schema = `
 CREATE TABLE meta (

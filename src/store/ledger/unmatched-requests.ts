@@ -3,6 +3,8 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import {
   type Submission,
   idsToRead,
+  isFinalRead,
+  type RequestRead,
   readWindowMs,
   type SecondOrder,
   unmatchedOrder,
@@ -18,7 +20,10 @@ import {
 } from './fingerprints.ts'
 import { StorePart } from './store-part.ts'
 
-/** The service whose requests are read, the user who reads them, and the time. */
+/**
+ * The service whose requests are read, and the time. `reader`: the API key, as `Quota.account` returns it, and the user. A
+ * key belongs to one organisation, and what one organisation or user cannot read, another may.
+ */
 export interface RequestReading {
   service: string
   reader: string
@@ -50,10 +55,11 @@ export const selectUnmatched = `SELECT u.*, ${holderUrls} AS holders FROM unmatc
 WHERE {isIn u.person_print, persons} OR {isIn u.email_print, emails} OR {isIn u.phone_print, phones}
 ORDER BY u.created_at, u.request_id`
 
-/** `reader` is empty if the request was read; otherwise it is the user who could not read it. */
-const selectKnown = `
-SELECT DISTINCT request_id FROM unmatched_requests
+const selectReads = `
+SELECT request_id, reader, read_at, created_at FROM unmatched_requests
 WHERE service = :service AND reader IN ('', :reader) AND {isIn request_id, ids}`
+
+const selectReceivedAt = 'SELECT min(received_at) AS at FROM events WHERE request_id = :requestId'
 
 /** Unmatched requests, each with every order of the same person and package; the newest order comes last. */
 const selectSecondOrders = `
@@ -63,6 +69,10 @@ JOIN submissions s ON s.person_print = u.person_print AND s.package_id = u.packa
 JOIN batches b ON b.id = s.batch_id
 WHERE u.service = :service AND u.acknowledged_at IS NULL
 ORDER BY u.read_at, u.request_id, b.added_at, b.{added}, s.row_number`
+
+/** A request that was found keeps the data of its first read. */
+const updateFailedRead = `
+ON CONFLICT (request_id, service, reader) DO UPDATE SET read_at = excluded.read_at WHERE excluded.reader <> ''`
 
 const countReads =
   'SELECT count(*) AS count FROM unmatched_requests WHERE read_at > :since AND read_at < :until'
@@ -111,59 +121,64 @@ export function* findUnmatched(fingerprints: readonly PersonFingerprints[]): Wor
   return withoutRow.map((each) => ({ order: unmatchedOrder(each), fingerprints: each }))
 }
 
+const distinct = (ids: Iterable<string>): string[] => [...new Set([...ids].map((id) => id.toLowerCase()))]
+
 function hasServiceUrl(baseUrls: string | undefined, service: string): boolean {
   return baseUrls?.split(' ').some((baseUrl) => serviceOf(baseUrl) === service) === true
 }
 
 /** Requests that events name and that no row of the store ordered. New orders are compared with them (matching.ts). */
 export class UnmatchedRequests extends StorePart {
-  /** Returns the number of ids whose requests were not read, except those that the user cannot read. */
-  async countUnread(ids: readonly string[], { service, reader }: RequestReading): Promise<number> {
-    const distinctIds = [...new Set(ids.map((id) => id.toLowerCase()))]
-    const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
-    return distinctIds.length - (await this.engine.run(all(selectKnown, values))).length
+  /** Returns the number of ids whose requests were not read, except those that the reader cannot read. */
+  async countUnread(
+    ids: Iterable<string>,
+    { service, reader }: Omit<RequestReading, 'now'>,
+  ): Promise<number> {
+    const distinctIds = distinct(ids)
+    const reads = await this.engine.run(all<RequestRead>(selectReads, { service, reader, ids: distinctIds }))
+    const finalIds = new Set(reads.filter(isFinalRead).map(({ requestId }) => requestId))
+    return distinctIds.length - finalIds.size
   }
 
-  /** Returns those of the ids that the user may read now, in lower case. */
+  /** Returns those of the ids that the reader may read now, in lower case. */
   selectIdsToRead(ids: Iterable<string>, { service, reader, now }: RequestReading): Promise<string[]> {
-    const distinctIds = [...new Set([...ids].map((id) => id.toLowerCase()))]
+    const distinctIds = distinct(ids)
     return this.engine.snapshot(function* () {
-      const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
-      const knownRows = yield* all<{ requestId: string }>(selectKnown, values)
+      const reads = yield* all<RequestRead>(selectReads, { service, reader, ids: distinctIds })
       // Also counts reads of a machine whose clock is up to an hour ahead. A wrong clock must not prevent reads for longer.
       const recentReads = yield* get<{ count: number }>(countReads, {
         since: now - readWindowMs,
         until: now + readWindowMs,
       })
-      return idsToRead(distinctIds, {
-        known: new Set(knownRows.map(({ requestId }) => requestId)),
-        reads: recentReads?.count ?? 0,
-      })
+      return idsToRead(distinctIds, { reads, recentReadCount: recentReads?.count ?? 0, now })
     })
   }
 
-  /**
-   * Records the result of a read; `request` is undefined if this user cannot read the request, though another user
-   * may.
-   */
+  /** Records the result of a read; `request` is undefined if this reader did not find it. */
   async record(
     id: string,
     { service, reader, now }: RequestReading,
     request: RequestResource | undefined,
   ): Promise<void> {
+    const requestId = id.toLowerCase()
     const fingerprints = request && fingerprintPerson(this.key.fingerprint, request.recipient)
-    const createdAt = request === undefined ? Number.NaN : Date.parse(request.created_at)
-    const values = {
-      service,
-      requestId: id.toLowerCase(),
-      reader: request === undefined ? reader.toLowerCase() : '',
-      readAt: now,
-      createdAt: Number.isNaN(createdAt) ? now : createdAt,
-      packageId: request?.package_id,
-      status: request?.status,
-      ...fingerprints,
-    }
-    await this.engine.run(insertRows('unmatched_requests', [values], 'ON CONFLICT DO NOTHING'))
+    await this.engine.transaction(function* () {
+      const receivedAt =
+        request === undefined
+          ? (yield* get<{ at: number | undefined }>(selectReceivedAt, { requestId }))?.at
+          : Date.parse(request.created_at)
+      const values = {
+        service,
+        requestId,
+        reader: request === undefined ? reader : '',
+        readAt: now,
+        createdAt: receivedAt === undefined || Number.isNaN(receivedAt) ? now : receivedAt,
+        packageId: request?.package_id,
+        status: request?.status,
+        ...fingerprints,
+      }
+      yield* insertRows('unmatched_requests', [values], updateFailedRead)
+    })
   }
 
   /**

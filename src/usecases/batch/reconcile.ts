@@ -174,15 +174,11 @@ export async function readUnmatchedRequests(
   ids: Iterable<string>,
   mayWait = true,
 ): Promise<number> {
-  const { api, clock, governor, signal, unmatched, onQuotaWait } = ports
+  const { clock, governor, signal, unmatched, onQuotaWait } = ports
   const unmatchedIds: string[] = []
   for (const id of ids) if ((await findRowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
   if (unmatchedIds.length === 0) return 0
-  const createReadContext = () => ({
-    service: serviceOf(api.baseUrl),
-    reader: api.userEmail,
-    now: clock.now(),
-  })
+  const createReadContext = () => ({ ...readerOf(ports), now: clock.now() })
   const quotaOptions = {
     signal,
     budgetMs: mayWait ? undefined : 0,
@@ -203,6 +199,11 @@ export async function readUnmatchedRequests(
     if (request !== 'failed') await unmatched.record(id, createReadContext(), request)
   }
   return unmatched.countUnread(unmatchedIds, createReadContext())
+}
+
+function readerOf({ api, governor }: Pick<SecondOrderServices, 'api' | 'governor'>) {
+  const { baseUrl, userEmail } = api
+  return { service: serviceOf(baseUrl), reader: `${governor.account} ${userEmail.toLowerCase()}` }
 }
 
 /**

@@ -24,6 +24,7 @@ export interface GovernorOptions {
 
 /** Distributes the quota among all processes on one store that use the same key. */
 export interface Governor {
+  readonly account: GovernorOptions['account']
   /**
    * Waits until the quota allows a call, and counts it. Throws ThrottledError if this takes longer than `budgetMs`.
    */
@@ -93,6 +94,7 @@ export function createGovernor({ quota, account, windows, clock }: GovernorOptio
     })
   }
   return {
+    account,
     async claim(kind, { signal, budgetMs = Number.POSITIVE_INFINITY, onWait } = {}) {
       const deadline = clock.monotonic() + budgetMs
       for (;;) {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 
 import type { Recipient } from '../../../src/contract/request.ts'
 
+import type { ReceivedEvent } from '../../../src/domain/webhook/events.ts'
 import type { QuotaClaim } from '../../../src/domain/quota/windows.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type {
@@ -71,4 +72,22 @@ export async function rowOf(ledger: Ledger, { batchId, row }: RowVersion): Promi
   const found = (await ledger.list({ batchId })).find((each) => each.row === row)
   if (found === undefined) throw new Error('no such row')
   return found
+}
+
+/** Returns an event of a request. */
+export function receivedEvent(
+  requestId: string,
+  status: string,
+  changes: Partial<ReceivedEvent> = {},
+): ReceivedEvent {
+  return {
+    receivedAt: someTime,
+    body: Buffer.from(JSON.stringify({ event: 'request.updated', request_id: requestId, status })),
+    signature: 'a'.repeat(64),
+    requestId,
+    status,
+    event: 'request.updated',
+    oddity: undefined,
+    ...changes,
+  }
 }

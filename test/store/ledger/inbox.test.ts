@@ -1,30 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import type { EventFilter, ReceivedEvent } from '../../../src/domain/webhook/events.ts'
+import { type EventFilter, notUuid } from '../../../src/domain/webhook/events.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
-import { beginOne, someTime } from './batches.ts'
+import { beginOne, receivedEvent, someTime } from './batches.ts'
 import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 
 const [one, two, three] = ['1', '2', '3'].map(
   (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,
 ) as [string, string, string]
-
-function receivedEvent(
-  requestId: string,
-  status: string,
-  changes: Partial<ReceivedEvent> = {},
-): ReceivedEvent {
-  return {
-    receivedAt: someTime,
-    body: Buffer.from(JSON.stringify({ event: 'request.updated', request_id: requestId, status })),
-    signature: 'a'.repeat(64),
-    requestId,
-    status,
-    event: 'request.updated',
-    oddity: undefined,
-    ...changes,
-  }
-}
 
 describe.each(backends)('%s', (backend) => {
   let setup: TemporaryStores
@@ -140,6 +123,24 @@ describe.each(backends)('%s', (backend) => {
       false,
     )
     expect(await inbox.listUnmatchedIds()).toEqual([three, two])
+  })
+
+  test('lists the ids of events with an unknown status, and of another name of the same service', async () => {
+    const [localUrl, sameUrl, otherUrl] = ['127.0.0.1:4010', 'localhost:4010', 'localhost:4010/other'].map(
+      (host) => `http://${host}`,
+    )
+    const oddity = 'unknown status "ON_HOLD"'
+    await inbox.add(
+      [
+        receivedEvent(one, 'ON_HOLD', { baseUrl: localUrl, oddity }),
+        receivedEvent(two, 'PARTIAL', { baseUrl: sameUrl }),
+        receivedEvent(two, 'IN_PROGRESS', { baseUrl: localUrl }),
+        receivedEvent(three, 'PARTIAL', { baseUrl: otherUrl }),
+        receivedEvent('12', 'PARTIAL', { baseUrl: localUrl, oddity: notUuid }),
+      ],
+      false,
+    )
+    expect(await inbox.listUnmatchedIds(localUrl)).toEqual([two, one])
   })
 
   test('if two services have the same request id, an event belongs to its own service only', async () => {

@@ -10,6 +10,7 @@ import {
   sendRow,
   addUnknownRows,
 } from './unknown-rows.ts'
+import { receivedEvent } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
@@ -116,6 +117,7 @@ test('the newest of several orders for a person is named', async () => {
 
 test('a request that this user cannot read is not reported, and another user can read it', async () => {
   const batchId = await addAcceptedOrder()
+  await store.inbox.add([receivedEvent(createId(9), 'PARTIAL', { receivedAt: 0 })], false)
   const missing = { reads: { [createId(9)]: new NotFoundError('no such request') } }
   const { ports, api } = createRunner(store, missing)
   expect(await findSecondOrders(ports, [createId(9)])).toEqual([])

@@ -25,6 +25,7 @@ export function halfPastNine(): ManualClock {
 
 /** A quota without a limit. */
 const unlimited: Governor = {
+  account: 'one',
   claim: () => Promise.resolve(),
   claimForCreate: () => ({ account: 'one', decide: () => ({ state: {}, waitMs: 0 }) }),
   count: () => Promise.resolve(),
