@@ -101,8 +101,10 @@ LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.mat
 /**
  * The accepted orders of the people of a batch's rows in `:states` that were made after the batch was added, the latest
  * last, and the orders that may have been accepted: of the same account, and of any package and service. Left out are
- * rows that are known as ordered by the order that they match, and orders against which a user released the row. `isPage`: only for the rows from `:after` to
- * `:last`, which are found by their numbers, because the index of states has the rows of all pages.
+ * rows that are known as ordered by the order that they match, and orders against which a user released the row. The
+ * LEFT JOIN of the orders' batches prevents PostgreSQL from finding the orders by their batches instead of by the person,
+ * which it would do without statistics. `isPage`: only for the rows from `:after` to `:last`, which are found by their
+ * numbers, because the index of states has the rows of all pages.
  */
 export const selectLaterOrders = (isPage: boolean): string => `
 SELECT s.row_number AS own_row, s.state AS own_state, s.package_id AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
@@ -113,7 +115,7 @@ JOIN batches b ON b.id = s.batch_id
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 JOIN submissions o ON o.person_print = s.person_print
   AND (o.state IN ('accepted', 'unknown', 'dropped') OR ${sqlMayBeSent('o')})
-JOIN batches ob ON ob.id = o.batch_id
+LEFT JOIN batches ob ON ob.id = o.batch_id
 LEFT JOIN attempts a ON a.id = o.attempt_id
 WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
   isPage

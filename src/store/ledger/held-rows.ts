@@ -77,12 +77,13 @@ const hasRelease = `EXISTS (SELECT 1 FROM releases r WHERE r.batch_id = s.batch_
 
 /**
  * Whether the person has an order of the same package and service with which the row `s` of the batch `b` conflicts in any
- * case; an order that was accepted does not if a user released the row, or allowed duplicates.
+ * case; an order that was accepted does not if a user released the row, or allowed duplicates. The states are compared as
+ * expressions, because PostgreSQL without statistics would otherwise read the states of all orders for each row.
  */
 const isOrderedForCertain = `EXISTS (
   SELECT 1 FROM submissions o WHERE o.person_print = s.person_print AND o.package_id = s.package_id
-    AND (o.state IN ('pending', 'sending', 'unknown', 'dropped')
-      OR o.state = 'accepted' AND b.allow_duplicate = 0 AND NOT ${hasRelease})
+    AND ((o.state || '') IN ('pending', 'sending', 'unknown', 'dropped')
+      OR (o.state || '') = 'accepted' AND b.allow_duplicate = 0 AND NOT ${hasRelease})
     AND (SELECT ob.base_url = b.base_url AND (b.account = '' OR ob.account IN ('', b.account))
       FROM batches ob WHERE ob.id = o.batch_id))`
 
@@ -92,7 +93,7 @@ const mayConflict = [
   unmatchedCondition((column) => `s.${column}`),
   ...['person_print', 'email_print', 'phone_print'].map(
     (column) => `s.${column} IS NULL OR EXISTS (SELECT 1 FROM submissions o
-    WHERE o.${column} = s.${column} AND (o.state IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('o')}))`,
+    WHERE o.${column} = s.${column} AND ((o.state || '') IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('o')}))`,
   ),
 ].join(' OR ')
 
