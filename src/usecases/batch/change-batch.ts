@@ -31,7 +31,7 @@ import {
   type InvalidRow,
 } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { readLinesOfRows } from './results-file.ts'
+import { readLinesOfRows } from './read-file.ts'
 import { type DecisionServices, recordAnswer, requestIdProblem, requireDecidable } from './record-answer.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
 

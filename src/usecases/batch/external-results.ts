@@ -18,10 +18,10 @@ import { InvalidInputError, RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
-import { type BatchFile, openBatchFile, type BatchEventListener } from './read-file.ts'
+import { type BatchFile, openBatchFile, openFileOfBatch, type BatchEventListener } from './read-file.ts'
 import type { FileSource } from '../services.ts'
 import { findRow } from './read-batch.ts'
-import { openFileOfBatch, findForeignResults, hasFormatOfResults } from './results-file.ts'
+import { findForeignResults, hasFormatOfResults } from './results-file.ts'
 
 export interface ExternalResultServices
   extends BatchEventListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {

@@ -36,7 +36,7 @@ import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import { readLinesOfRows } from './results-file.ts'
+import { readLinesOfRows } from './read-file.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'heldRows' | 'ledger' | 'clock'>

@@ -5,6 +5,8 @@ import { UndecidedError, UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/sheet.ts'
 import type { FileSource, Services } from '../services.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
@@ -57,6 +59,43 @@ async function computeDigest(source: SheetSource): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of source.chunks()) hash.update(chunk)
   return hash.digest('hex')
+}
+
+/** Opens the file that a batch was made from; undefined if it is gone or has changed. */
+export async function openFileOfBatch(files: FileSource, batch: Batch): Promise<BatchFile | undefined> {
+  if (batch.path === undefined) return undefined
+  const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
+  const readingOptions = {
+    sheet: sheet ?? undefined,
+    headerRow: header_row ?? undefined,
+    encoding: encoding ?? undefined,
+  }
+  try {
+    const file = await openBatchFile(files, batch.path, readingOptions)
+    return file.sha256 === batch.sha256 ? file : undefined
+  } catch {
+    // The file is gone or no table any more. The store has all the data that the run needs.
+    return undefined
+  }
+}
+
+/** Maps the rows of a batch to their lines in its file; empty if the file is gone or has changed. */
+export async function readLinesOfRows(files: FileSource, batch: Batch): Promise<ReadonlyMap<number, number>> {
+  const lines = new Map<number, number>()
+  const file = await openFileOfBatch(files, batch)
+  if (file === undefined) return lines
+  for await (const { row, line } of file.sheet.rows()) lines.set(row, line)
+  return lines
+}
+
+/** Returns the line of a row in a file; undefined if there is no file. */
+export async function findLineOfRow(
+  file: BatchFile | undefined,
+  number: number,
+): Promise<number | undefined> {
+  if (file === undefined) return undefined
+  for await (const { row, line } of file.sheet.rows()) if (row === number) return line
+  return undefined
 }
 
 /** Choices for which the saved mapping or the agreed columns were reported: each is reported once. */

@@ -22,7 +22,8 @@ import {
 } from '../../errors/kinds.ts'
 import { type RunOutcome, startBatch, type StartServices } from './start.ts'
 import { reconcile, findReconcilableRows, findSecondOrders } from './reconcile.ts'
-import { openFileOfBatch, findLineOfRow, rewriteResults } from './results-file.ts'
+import { findLineOfRow, openFileOfBatch } from './read-file.ts'
+import { rewriteResults } from './results-file.ts'
 import {
   queueAgain,
   recordAnswer,

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto'
 import { access, constants, lstat, readdir, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
-import type { BatchFile, BatchEventListener } from './read-file.ts'
+import { type BatchFile, type BatchEventListener, openBatchFile, openFileOfBatch } from './read-file.ts'
 import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
-import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { isAlreadyExists } from '../../disk/failure.ts'
@@ -226,7 +225,6 @@ async function requireNewFile(path: string, typedPath: string, flag: string): Pr
  */
 export async function loadResultsModules(): Promise<void> {
   await Promise.all([
-    import('./read-file.ts'),
     import('../../domain/batch/cell-value.ts'),
     import('../../domain/batch/results.ts'),
     import('../../sheets/open.ts'),
@@ -337,10 +335,9 @@ async function updateStatusesInFile(
   batch: Batch,
   { sheet }: BatchFile,
 ): Promise<boolean> {
-  const [{ resultColumns }, { annotatedBytes }, { openBatchFile }] = await Promise.all([
+  const [{ resultColumns }, { annotatedBytes }] = await Promise.all([
     import('../../domain/batch/results.ts'),
     import('../../sheets/rewrite.ts'),
-    import('./read-file.ts'),
   ])
   const { resultsFile = '' } = batch
   const dialect = dialectFor(resultsFile, sheet)
@@ -376,44 +373,6 @@ async function updateStatusesInFile(
   if (!hasNewStatus || hash.digest('hex') !== writtenFile.sha256) return false
   await writeTable(resultsFile, sheet, resultColumns, generateRows(true))
   return true
-}
-
-/** Opens the file that a batch was made from; undefined if it is gone or has changed. */
-export async function openFileOfBatch(files: FileSource, batch: Batch): Promise<BatchFile | undefined> {
-  if (batch.path === undefined) return undefined
-  const { openBatchFile } = await import('./read-file.ts')
-  const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
-  const readingOptions = {
-    sheet: sheet ?? undefined,
-    headerRow: header_row ?? undefined,
-    encoding: encoding ?? undefined,
-  }
-  try {
-    const file = await openBatchFile(files, batch.path, readingOptions)
-    return file.sha256 === batch.sha256 ? file : undefined
-  } catch {
-    // The file is gone or no table any more. The store has all the data that the run needs.
-    return undefined
-  }
-}
-
-/** Maps the rows of a batch to their lines in its file; empty if the file is gone or has changed. */
-export async function readLinesOfRows(files: FileSource, batch: Batch): Promise<ReadonlyMap<number, number>> {
-  const lines = new Map<number, number>()
-  const file = await openFileOfBatch(files, batch)
-  if (file === undefined) return lines
-  for await (const { row, line } of file.sheet.rows()) lines.set(row, line)
-  return lines
-}
-
-/** Returns the line of a row in a file; undefined if there is no file. */
-export async function findLineOfRow(
-  file: BatchFile | undefined,
-  number: number,
-): Promise<number | undefined> {
-  if (file === undefined) return undefined
-  for await (const { row, line } of file.sheet.rows()) if (row === number) return line
-  return undefined
 }
 
 async function writeTable(

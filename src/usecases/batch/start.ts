@@ -3,7 +3,7 @@ import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.t
 import type { RunEvent, RunEnd, RunLimits } from '../../domain/batch/run-policy.ts'
 import { RefcheckError, InternalError, IoError, StoreClosedError } from '../../errors/kinds.ts'
 import type { Lease } from '../../store/ledger/store-part.ts'
-import type { BatchFile, BatchEventListener } from './read-file.ts'
+import { type BatchFile, type BatchEventListener, findLineOfRow, openFileOfBatch } from './read-file.ts'
 import type { OrderServices } from '../request/send.ts'
 import {
   createUserLeftQuestion,
@@ -11,13 +11,7 @@ import {
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
-import {
-  openFileOfBatch,
-  findLineOfRow,
-  isDeletedWithPerson,
-  loadResultsModules,
-  writeResults,
-} from './results-file.ts'
+import { isDeletedWithPerson, loadResultsModules, writeResults } from './results-file.ts'
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import {
