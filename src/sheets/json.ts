@@ -310,7 +310,7 @@ export async function* jsonBytes(
 }
 
 /**
- * Appends members to an object's text and removes its members of the same names. The text of its other members,
+ * Appends members to an object's text and removes its members of the same names in any case. The text of its other members,
  * including the digits of numbers, is not changed.
  */
 function extendObject(source: string, names: readonly string[], values: readonly Cell[]): string {
@@ -319,10 +319,8 @@ function extendObject(source: string, names: readonly string[], values: readonly
     (name, at) => `${JSON.stringify(name)}: ${JSON.stringify(valueOf(values[at] ?? ''))}`,
   )
   const existing = splitMembers(source)
-  if (existing.some(({ name }) => names.includes(name))) {
-    const others = existing.filter(({ name }) => !names.includes(name)).map(({ text }) => text)
-    return `{${[...others, ...added].join(', ')}}`
-  }
+  const others = existing.filter(({ name }) => !names.includes(name.toLowerCase()))
+  if (others.length < existing.length) return `{${[...others.map(({ text }) => text), ...added].join(', ')}}`
   const body = source.trimEnd().slice(0, -1).trimEnd()
   return `${body}${existing.length === 0 ? '' : ', '}${added.join(', ')}}`
 }

@@ -32,7 +32,7 @@ export interface AnnotatedRow {
 
 interface AnnotatedTable {
   sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'appearance'>>
-  /** Columns that refcheck adds; columns of the same names in the sheet are dropped. */
+  /** Columns that refcheck adds; columns of the same names, in any case, are dropped. */
   addedColumns: readonly string[]
   rows: AsyncIterable<AnnotatedRow>
 }
@@ -41,7 +41,7 @@ interface AnnotatedTable {
 export function annotatedBytes(table: AnnotatedTable, dialect: Dialect): AsyncGenerator<Uint8Array> {
   const { sheet, addedColumns, rows } = table
   const columnsToKeep = [...sheet.columns.keys()].filter(
-    (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
+    (at) => !addedColumns.includes(sheet.columns[at]?.trim().toLowerCase() ?? ''),
   )
   switch (dialect.format) {
     case 'csv': {

@@ -28,7 +28,7 @@ export type Answer = { ask: TextPattern } & (
       meanwhile?: (() => Promise<void>) | undefined
     }
   /** `meanwhile` is called before the answer. */
-  | { confirm: boolean; meanwhile?: (() => void) | undefined }
+  | { confirm: boolean; meanwhile?: (() => unknown) | undefined }
   /** Presses Ctrl-C. */
   | { leave: true }
   /** Presses the key that returns to the previous question. */
@@ -101,7 +101,7 @@ export class ScriptedPrompter implements Prompter {
   async confirm({ linesAbove = [], message }: ConfirmQuestion): Promise<boolean> {
     const { confirm, meanwhile } = this.#next('confirm', message)
     if (linesAbove.length > 0) this.#show(`${linesAbove.join('\n')}\n`)
-    meanwhile?.()
+    await meanwhile?.()
     this.#show(`${message} ${confirm ? 'yes' : 'no'}\n`)
     return confirm
   }

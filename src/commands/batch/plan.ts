@@ -56,7 +56,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       const packageId = await findDefaultPackage(services, openedFile, choices)
       choices.packageId = packageId
       const orders = await readOrders(services, openedFile, choices, packageId)
-      const planOptions = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
+      const planOptions = { choices, allowances: allowancesOf(flags), packageId }
       return { file: openedFile, planned: await planBatch(services, openedFile, orders, planOptions) }
     })
     const { reporter } = app

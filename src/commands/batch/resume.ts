@@ -36,6 +36,8 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     if (pending > 0 && !flags.yes) {
       const orders = await readOrdersToConfirm(services, batch)
       await this.confirm(orderQuestion(orders, await app.service('api')), false)
+      // Another store may have ordered the people while the question was open.
+      await updateExternalResults(services, services.files, batchBefore)
     }
     const options = { maxOrders: flags.max, isJson: flags.json }
     this.answer(...(await runBatch(app, this.signal, batch.id, options)))

@@ -61,7 +61,6 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
         choices,
         allowances: allowancesOf(flags),
         packageId,
-        resultsFile: undefined,
         isCheck: true,
       }
       const planned = await planBatch(services, openedFile, batchOrders, planOptions)

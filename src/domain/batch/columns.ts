@@ -68,7 +68,7 @@ export function matchColumns(
     const mappedName = Object.hasOwn(mapping.map, name) ? mapping.map[name] : undefined
     const target = targetOf(mappedName ?? name, checkFields)
     if (target !== undefined) return target
-    if (mappedName === undefined && name.startsWith(ownColumnPrefix)) return unusedTarget
+    if (mappedName === undefined && name.toLowerCase().startsWith(ownColumnPrefix)) return unusedTarget
     unknownColumns.push({ header: name, suggestion: suggestColumn(mappedName ?? name, names) })
     return unusedTarget
   })

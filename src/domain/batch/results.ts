@@ -81,17 +81,24 @@ export function resultsReader(
 ):
   | ((cells: readonly Cell[], position: Pick<ExternalResult, 'file' | 'line'>) => ResultsRow | undefined)
   | undefined {
-  const names = columns.map((column) => column.trim())
+  const names = columns.map((column) => column.trim().toLowerCase())
   const columnOf = (name: (typeof resultColumns)[number]): number => names.indexOf(name)
   if (columnOf('refcheck_state') === -1 && columnOf('refcheck_request_id') === -1) return undefined
   return (cells, position) => {
     const text = (name: (typeof resultColumns)[number]): string => textOf(cells[columnOf(name)] ?? '').trim()
     const id = uuid.safeParse(text('refcheck_request_id'))
     const requestId = id.success ? id.data.toLowerCase() : undefined
-    // A row with a request was ordered, even if its state was cleared in the file.
+    const at = parseTime(text('refcheck_ordered_at'))
+    const digests = parseDigests([
+      text('refcheck_name_digest'),
+      text('refcheck_email_digest'),
+      text('refcheck_phone_digest'),
+    ])
+    // A row with a request, or with the time of an order, was ordered, even if its state was cleared in the file.
+    const stateOfCleared: SubmissionState | undefined =
+      requestId !== undefined ? 'accepted' : at !== undefined && digests !== undefined ? 'unknown' : undefined
     const state =
-      submissionStates.find((each) => each === text('refcheck_state')) ??
-      (requestId === undefined ? undefined : ('accepted' satisfies SubmissionState))
+      submissionStates.find((each) => each === text('refcheck_state').toLowerCase()) ?? stateOfCleared
     if (state === undefined) return undefined
     const isPerhapsOrdered =
       ['held', 'rejected', 'cancelled'].includes(state) &&
@@ -106,19 +113,16 @@ export function resultsReader(
       account: text('refcheck_account'),
       baseUrl: parseUrl(text('refcheck_service')),
       packageId: parseWholeNumber(text('refcheck_package_id')),
-      at: parseTime(text('refcheck_ordered_at')),
+      at,
       batchId: text('refcheck_batch_id') || undefined,
       row: parseWholeNumber(text('refcheck_row')),
-      digests: parseDigests([
-        text('refcheck_name_digest'),
-        text('refcheck_email_digest'),
-        text('refcheck_phone_digest'),
-      ]),
+      digests,
     }
   }
 }
 
-function parseDigests([name = '', email = '', phone = '']: readonly string[]): PersonDigests | undefined {
+function parseDigests(cells: readonly string[]): PersonDigests | undefined {
+  const [name = '', email = '', phone = ''] = cells.map((cell) => cell.toLowerCase())
   const areValid = [name, email, phone].every((each) => /^x[0-9a-f]{32}$/.test(each))
   return areValid ? { name, email, phone } : undefined
 }

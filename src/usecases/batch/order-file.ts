@@ -18,7 +18,9 @@ import {
   findDefaultPackage,
   readOrders,
   openBatchFile,
+  pathExists,
   type ReadingServices,
+  type ReplacingBatch,
 } from './read-file.ts'
 import { packageGoneError, readAndLinkPackages, readOrdersToConfirm } from './packages.ts'
 import type { BatchEnd } from './start.ts'
@@ -28,16 +30,18 @@ import type { FileSource } from '../services.ts'
 import {
   claimResultsFile,
   isDeletedWithPerson,
-  pathExists,
   reportLeftOut,
   reportLostFormatting,
   findResultsPath,
+  rewriteResults,
 } from './results-file.ts'
 import { findBatch, findBatchToRun } from './read-batch.ts'
 import type { HeldRows, NewExternalResults } from '../../store/ledger/held-rows.ts'
 import {
   updateExternalResults,
   openExternalResults,
+  requireSameResults,
+  type ExternalResults,
   type ExternalResultServices,
 } from './external-results.ts'
 import { type AllowFlags, choicesOf } from '../../domain/batch/file-command.ts'
@@ -134,12 +138,10 @@ export async function orderFile(
   if (isAgain) requireFinished(knownBatch)
   else if (knownBatch !== undefined && knownBatch !== 'another') return continueKnown(knownBatch)
   const orders = await readOrders(ports, file, columns, packageId)
-  const resultsFile = await findResultsPath(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
     choices: columns,
     allowances,
     packageId,
-    resultsFile,
     isReadOtherwise: knownBatch === 'another' || (isAgain && knownBatch.id !== batchOfSameFile?.id),
     replaces: isAgain ? knownBatch.id : undefined,
   }).catch(async (error: unknown) => {
@@ -147,6 +149,7 @@ export async function orderFile(
     if (!isDryRun) await requireOpenStore(ports, { id: ports.random.uuid() })
     throw error
   })
+  const resultsFile = await findResultsPath(ports, file, choices.results, { batch: replacingBatch(planned) })
   const batchAddedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
   if (batchAddedMeanwhile !== undefined && !isAgain) return continueKnown(batchAddedMeanwhile)
   const { plan } = planned
@@ -169,8 +172,10 @@ export async function orderFile(
     reportLeftOut(ports, resultsFile, plan.check)
   }
   if (plan.counts.pending > 0) await prompts.confirm(ordersToConfirm(plan))
-  return addBatch(ports, file, choices.results, planned, continueKnown)
+  return addBatch(ports, file, { typed: choices.results, chosen: resultsFile }, planned, continueKnown)
 }
+
+const replacingBatch = ({ batch, rows }: Planned): ReplacingBatch => ({ ...batch, rows: () => rows })
 
 /**
  * Throws a UsageError if rows of the batch may still be ordered: they would conflict with the same rows of the new
@@ -198,21 +203,31 @@ async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Bat
 async function addBatch(
   ports: OrderFileServices,
   file: BatchFile,
-  results: string | undefined,
-  { batch, rows }: Planned,
+  resultsPaths: { typed: string | undefined; chosen: string | undefined },
+  planned: Planned,
   continueKnown: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
-  const claim = await claimResultsFile(ports, file, results, batch.resultsFile)
-  const existingBatch = await ports.batches
-    .add({ ...batch, resultsFile: claim.path }, rows)
-    .catch(async (error: unknown) => {
-      // The store may lack the batch, and would then take the empty file for the one of another store.
-      await claim.deleteEmptyFile().catch(() => undefined)
-      throw error
-    })
-  if (existingBatch === undefined) return { kind: 'stored', batchId: batch.id, isPlanned: true }
-  await claim.deleteEmptyFile()
-  return continueKnown(existingBatch)
+  const { batch, rows, externalResults } = planned
+  const { typed, chosen } = resultsPaths
+  const claim = await claimResultsFile(ports, file, typed, chosen, replacingBatch(planned))
+  const add = async (): Promise<Batch | undefined> => {
+    // The results file is reserved before, so that of two stores that order at the same time, one sees the other.
+    if (externalResults !== undefined)
+      await requireSameResults(ports, ports.files, file, externalResults, claim.path)
+    return ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
+  }
+  const existingBatch = await add().catch(async (error: unknown) => {
+    // The store may lack the batch, and would then take the empty file for the one of another store.
+    await claim.deleteEmptyFile().catch(() => undefined)
+    throw error
+  })
+  if (existingBatch !== undefined) {
+    await claim.deleteEmptyFile()
+    return continueKnown(existingBatch)
+  }
+  // The results of the earlier batch do not show to other stores whom this batch is going to order.
+  if (claim.isReplacing) await rewriteResults(ports, await findBatch(ports, batch.id))
+  return { kind: 'stored', batchId: batch.id, isPlanned: true }
 }
 
 /**
@@ -273,10 +288,13 @@ async function continueBatch(
   const finished = results === undefined ? await findFinishedEnd(ports, batch) : undefined
   if (finished !== undefined) return { kind: 'stored', batchId: batch.id, isPlanned: false, finished }
   // Without the question, the run itself checks the packages, and its output shows the halted batch.
-  if (batch.counts.pending > 0 && !prompts.isConfirmed)
+  if (batch.counts.pending > 0 && !prompts.isConfirmed) {
     await prompts.confirm(await readOrdersToConfirm(ports, batch))
+    // Another store may have ordered the people while the question was open.
+    if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, foundBatch, file)
+  }
   if (results !== undefined) {
-    const path = await findResultsPath(ports, file, results, batch.resultsFile)
+    const path = await findResultsPath(ports, file, results, { currentPath: batch.resultsFile })
     if (path !== undefined) await ports.batches.recordResultsFile(batch.id, path)
   }
   return { kind: 'stored', batchId: batch.id, isPlanned: false }
@@ -379,6 +397,8 @@ interface Planned {
   rows: PackedRows
   batch: NewFileBatch
   reading: FileReading
+  /** Undefined if results files are ignored. */
+  externalResults: ExternalResults | undefined
   /** Packages of the service; undefined if the file is only checked. */
   packages: readonly Package[] | undefined
 }
@@ -387,7 +407,6 @@ interface PlanOptions {
   choices: ColumnChoices
   allowances: AllowFlags
   packageId: number | undefined
-  resultsFile: string | undefined
   /** Whether the file is only checked. The packages of the service are then not read. */
   isCheck?: boolean | undefined
   /** Whether the same file is already a batch that was read differently. */
@@ -401,15 +420,7 @@ export async function planBatch(
   ports: OrderFileServices,
   file: BatchFile,
   orders: ReadableBatch,
-  {
-    choices,
-    allowances,
-    packageId,
-    resultsFile,
-    replaces,
-    isCheck = false,
-    isReadOtherwise = false,
-  }: PlanOptions,
+  { choices, allowances, packageId, replaces, isCheck = false, isReadOtherwise = false }: PlanOptions,
 ): Promise<Planned> {
   const [{ checkBatch }, { fileIdentity, newRow, PackedRows, readingText }, { createPlan }] =
     await Promise.all([
@@ -443,7 +454,7 @@ export async function planBatch(
     sha256: file.sha256,
     packageId,
     path: file.path,
-    resultsFile,
+    resultsFile: undefined,
     reading: readingText(reading),
     account,
     allowDuplicate: allowances.allowDuplicate,
@@ -462,6 +473,7 @@ export async function planBatch(
     rows,
     batch,
     reading,
+    externalResults,
     packages,
   }
 }

@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
-import { resolve } from 'node:path'
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 
-import { UndecidedError, UsageError } from '../../errors/kinds.ts'
+import { RefcheckError, UndecidedError, UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/sheet.ts'
 import type { FileSource, Services } from '../services.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
+import { type ResultsRow, resultsReader } from '../../domain/batch/results.ts'
+import type { SheetFormat } from '../../domain/sheet/cell.ts'
+import { isEvidence, type PersonDigests, personDigests } from '../../domain/submission/external-results.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import type { Recipient } from '../../contract/request.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
 import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
@@ -97,6 +104,226 @@ export async function findLineOfRow(
   for await (const { row, line } of file.sheet.rows()) if (row === number) return line
   return undefined
 }
+
+/** Formats of workbooks that are read or refused, and never written. */
+export const unwritableExtensions = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.xltx'])
+
+export const formatsByExtension: Readonly<Record<string, SheetFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.txt': 'csv',
+  '.xlsx': 'xlsx',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+}
+
+/** Disks may ignore the case and the Unicode form of a name. */
+const foldPath = (path: string): string => path.normalize('NFC').toLowerCase()
+
+/**
+ * Finds the files next to a file of people that may be results files: their names start as that of its results, and go on
+ * in any way, such as with a number, or with what a copy, a download or a conflict of versions adds. A file with a lower
+ * number, or in the format of the input, may be missing, because users move and convert such files.
+ */
+async function findPossibleResults(path: string): Promise<string[]> {
+  const start = startOfResultsName(path)
+  const isResultsName = (name: string): boolean => {
+    const extension = extname(foldPath(name))
+    const isFormat = Object.hasOwn(formatsByExtension, extension) || unwritableExtensions.has(extension)
+    return isFormat && foldPath(name).startsWith(start)
+  }
+  return (await listNeighbours(path))
+    .filter(isResultsName)
+    .sort((one, other) => one.length - other.length || (one < other ? -1 : 1))
+    .map((name) => join(dirname(path), name))
+}
+
+const startOfResultsName = (path: string): string => foldPath(`${basename(path, extname(path))}.results`)
+
+/** Whether a file next to the file at `path` has exactly a name under which a run writes results, in any format. */
+function hasNameOfResults(resultsPath: string, path: string): boolean {
+  const name = foldPath(basename(resultsPath, extname(resultsPath)))
+  return /^(?:-\d+)?$/.test(name.slice(startOfResultsName(path).length))
+}
+
+/** A results file, with its rows by position and by person. */
+export interface ResultsFile {
+  name: string
+  /** Undefined for stdin. */
+  path: string | undefined
+  /** SHA-256 of the bytes of the file, in hex. */
+  sha256: string
+  /**
+   * The rows of the results file. Each has the index that its row has in the file that the results were
+   * written for.
+   */
+  rows: readonly (ResultsRow | undefined)[]
+  /** The rows that are evidence, by person; of several for one package, service and account, the last. */
+  byPerson: ReadonlyMap<string, ReadonlyMap<string, ResultsRow>>
+}
+
+/** Why an empty results file cannot be read. */
+export const emptyText = 'it is empty, as long as another run orders the people of this file'
+
+/** The results files of other stores next to a file of people. */
+export interface ForeignResults {
+  resultsFiles: ResultsFile[]
+  /** Why a file cannot be read, by its path. An empty file is written by its store at the end of its run. */
+  unreadable: Map<string, string>
+}
+
+/**
+ * Reads the results files next to a file of people, without those of this store: files with results of its batches
+ * alone, and the empty files of its own runs.
+ */
+export async function readForeignResults(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  path: string,
+): Promise<ForeignResults> {
+  const found: ForeignResults = { resultsFiles: [], unreadable: new Map() }
+  for (const resultsPath of await findPossibleResults(path)) {
+    const results = await readResults(files, resultsPath)
+    if (results === undefined || (results === noResultsText && !hasNameOfResults(resultsPath, path))) continue
+    if (results === emptyText && (await isResultsPathOfStore(batches, resultsPath))) continue
+    if (typeof results === 'string') found.unreadable.set(resultsPath, results)
+    else if (!(await isOfStore(batches, results))) found.resultsFiles.push(results)
+  }
+  return found
+}
+
+const noResultsText = 'it has no results in the columns refcheck_state and refcheck_request_id'
+
+/** Returns the results in a file, or why it cannot be read; undefined for a file that is not there. */
+async function readResults(files: FileSource, path: string): Promise<ResultsFile | string | undefined> {
+  try {
+    const found = await stat(path).catch(() => undefined)
+    // The file was deleted meanwhile.
+    if (found === undefined) return undefined
+    if (found.size === 0) return emptyText
+    const file = await openBatchFile(files, path)
+    const results = await readSheetResults({ ...file, name: basename(path) })
+    return results?.rows.some((row) => row !== undefined) === true ? results : noResultsText
+  } catch (error) {
+    if (error instanceof RefcheckError) return error.message
+    throw error
+  }
+}
+
+/** Returns the results in a file; undefined for a file without columns for results. */
+export async function readSheetResults(file: BatchFile): Promise<ResultsFile | undefined> {
+  const { name, path, sheet, sha256 } = file
+  const readRow = resultsReader(sheet.columns)
+  if (readRow === undefined) return undefined
+  const rows: (ResultsRow | undefined)[] = []
+  const byPerson = new Map<string, Map<string, ResultsRow>>()
+  for await (const { cells, line } of sheet.rows()) {
+    const row = readRow(cells, { file: name, line })
+    rows.push(row)
+    if (row?.digests === undefined || !isEvidence(row)) continue
+    const key = createPersonKey(row.digests)
+    const rowsOfPerson = byPerson.get(key) ?? new Map<string, ResultsRow>()
+    byPerson.set(key, rowsOfPerson.set(createTargetKey(row), row))
+  }
+  return { name, path, sha256, rows, byPerson }
+}
+
+export const createPersonKey = ({ name, email, phone }: PersonDigests): string => `${name}${email}${phone}`
+
+interface Target {
+  packageId: number | undefined
+  baseUrl: string | undefined
+  account: string
+}
+
+const createTargetKey = ({ packageId, baseUrl, account }: Target): string =>
+  `${packageId} ${baseUrl} ${account}`
+
+/** A batch whose results may be written to the path of an existing results file. */
+export interface ReplacingBatch extends Pick<Batch, 'id' | 'baseUrl' | 'account'> {
+  rows: () => Iterable<ReplacingRow> | AsyncIterable<ReplacingRow>
+}
+
+interface ReplacingRow {
+  recipient?: Recipient | undefined
+  packageId: number | undefined
+}
+
+/**
+ * Whether the results of a batch may replace a file: it has results of this store alone, and each of its people who were
+ * ordered, or may be, is in the batch too, for the same package, service and account. `ifUnreadable`: the answer for a
+ * file without readable results.
+ */
+export async function isReplaceable(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  path: string,
+  { id, baseUrl, account = '', rows }: ReplacingBatch,
+  ifUnreadable = false,
+): Promise<boolean> {
+  const found = await readResults(files, path)
+  if (typeof found !== 'object') return ifUnreadable
+  if (!(await isOfStore(batches, found))) return false
+  const others = found.rows.filter(
+    (row) => row !== undefined && row.batchId !== id && row.state !== 'pending' && isEvidence(row),
+  )
+  if (others.length === 0) return true
+  const keys = new Set<string>()
+  for await (const { recipient, packageId } of rows()) {
+    if (recipient === undefined) continue
+    const target = createTargetKey({ packageId, baseUrl: serviceOf(baseUrl), account })
+    keys.add(`${createPersonKey(personDigests(recipient))} ${target}`)
+  }
+  return others.every(
+    (row) =>
+      row?.digests !== undefined && keys.has(`${createPersonKey(row.digests)} ${createTargetKey(row)}`),
+  )
+}
+
+/** Whether all rows of a results file are rows of batches of this store, whose own data then has precedence. */
+async function isOfStore(batches: Pick<Batches, 'find'>, { rows }: ResultsFile): Promise<boolean> {
+  for (const id of new Set(rows.flatMap((row) => (row === undefined ? [] : [row.batchId]))))
+    if (id === undefined || (await batches.find(id))?.id !== id) return false
+  return true
+}
+
+/** Whether a batch of this store has its results at this path. */
+async function isResultsPathOfStore(batches: Pick<Batches, 'list'>, path: string): Promise<boolean> {
+  const folded = foldPath(path)
+  return (await batches.list()).some(
+    ({ resultsFile }) => resultsFile !== undefined && foldPath(resultsFile) === folded,
+  )
+}
+
+/** Returns the names in the folder of a file; of a folder that cannot be read, the names of results files that exist. */
+async function listNeighbours(path: string): Promise<string[]> {
+  try {
+    return await readdir(dirname(path))
+  } catch {
+    const names: string[] = []
+    for (let number = 1; await pathExists(numberedResultsPath(path, number)); number += 1)
+      names.push(basename(numberedResultsPath(path, number)))
+    return names
+  }
+}
+
+/** Whether a results file has the format in which a run writes the results of the file at `path`. */
+export const hasFormatOfResults = (resultsPath: string, path: string): boolean =>
+  extname(resultsPath).toLowerCase() === extname(numberedResultsPath(path, 1)).toLowerCase()
+
+/**
+ * Returns the path of the results file with this number: `people.csv` → `people.results.csv`, `people.results-2.csv`
+ * …
+ */
+export function numberedResultsPath(path: string, number: number): string {
+  const ownExtension = extname(path)
+  const stem = join(dirname(path), basename(path, ownExtension))
+  const extension = unwritableExtensions.has(ownExtension.toLowerCase()) ? '.xlsx' : ownExtension
+  return `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
+}
+
+/** Whether there is a file or a folder at a path. */
+export const pathExists = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined)) !== undefined
 
 /** Choices for which the saved mapping or the agreed columns were reported: each is reported once. */
 const reportedSaves = new WeakSet<ColumnChoices>()

@@ -1,12 +1,23 @@
 import type { Services } from '../services.ts'
 import { createHash } from 'node:crypto'
-import { access, constants, lstat, readdir, unlink } from 'node:fs/promises'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { access, constants, lstat, unlink } from 'node:fs/promises'
+import { basename, dirname, extname, resolve } from 'node:path'
 
-import { type BatchFile, type BatchEventListener, openBatchFile, openFileOfBatch } from './read-file.ts'
+import {
+  type BatchFile,
+  type BatchEventListener,
+  formatsByExtension,
+  isReplaceable,
+  numberedResultsPath,
+  openBatchFile,
+  openFileOfBatch,
+  pathExists,
+  type ReplacingBatch,
+  unwritableExtensions,
+} from './read-file.ts'
 import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
-import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
+import { type Dialect, plainDialect } from '../../domain/sheet/cell.ts'
 import { isAlreadyExists } from '../../disk/failure.ts'
 import { RefcheckError, UsageError } from '../../errors/kinds.ts'
 import type { FileSource } from '../services.ts'
@@ -38,17 +49,18 @@ export async function writeBatchErrors(
 
 /**
  * Returns the path for the results of a batch: `--results`, or else a path next to the file (`people.csv` →
- * `people.results.csv`) that does not exist yet or is the results file of a batch of this store. Undefined for stdin
- * and if the folder is not writable. `currentPath`: the present path of the results.
+ * `people.results.csv`) that does not exist yet or is the results file of an earlier batch that this batch may replace.
+ * Undefined for stdin and if the folder is not writable. `currentPath`: the present path of the results.
  */
 export async function findResultsPath(
-  { files: { cwd }, batches, onBatchEvent }: ResultsServices,
+  services: ResultsServices,
   { path }: BatchFile,
   typedPath: string | undefined,
-  currentPath?: string,
+  { batch, currentPath }: { batch?: ReplacingBatch; currentPath?: string | undefined } = {},
 ): Promise<string | undefined> {
+  const { files, onBatchEvent } = services
   if (typedPath !== undefined) {
-    const chosenPath = resolve(cwd, typedPath)
+    const chosenPath = resolve(files.cwd, typedPath)
     if (chosenPath === currentPath) return chosenPath
     await requireNewFile(chosenPath, typedPath, '--results')
     return chosenPath
@@ -58,36 +70,44 @@ export async function findResultsPath(
     onBatchEvent({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
-  const ownPaths = await listOwnResultsPaths(batches)
   for (let number = 1; ; number += 1) {
     const candidate = numberedResultsPath(path, number)
-    if (ownPaths.has(candidate) || !(await pathExists(candidate))) return candidate
+    if (!(await pathExists(candidate))) return candidate
+    if (batch !== undefined && (await isReplaceable(services, candidate, batch))) return candidate
   }
 }
 
 /**
- * Reserves the path of a results file, which another store may choose too, by creating an empty file there. Returns the
- * path, and a function that deletes this file again.
+ * Reserves the path of a results file, which another store may choose too, by creating an empty file there, unless the
+ * batch replaces the file. Returns the path, and a function that deletes this file again.
  */
 export async function claimResultsFile(
   ports: ResultsServices,
   file: BatchFile,
   typedPath: string | undefined,
   chosenPath: string | undefined,
-): Promise<{ path: string | undefined; deleteEmptyFile(): Promise<void> }> {
+  batch: ReplacingBatch,
+): Promise<ClaimedFile> {
   const deleteNothing = async (): Promise<void> => undefined
   for (
     let candidate = chosenPath;
     candidate !== undefined;
-    candidate = await findResultsPath(ports, file, typedPath)
+    candidate = await findResultsPath(ports, file, typedPath, { batch })
   ) {
-    if ((await listOwnResultsPaths(ports.batches)).has(candidate))
-      return { path: candidate, deleteEmptyFile: deleteNothing }
     const createdPath = candidate
     if (await createEmptyFile(createdPath))
-      return { path: candidate, deleteEmptyFile: () => unlink(createdPath) }
+      return { path: candidate, isReplacing: false, deleteEmptyFile: () => unlink(createdPath) }
+    if (typedPath === undefined && (await isReplaceable(ports, candidate, batch)))
+      return { path: candidate, isReplacing: true, deleteEmptyFile: deleteNothing }
   }
-  return { path: undefined, deleteEmptyFile: deleteNothing }
+  return { path: undefined, isReplacing: false, deleteEmptyFile: deleteNothing }
+}
+
+interface ClaimedFile {
+  path: string | undefined
+  /** Whether the file has the results of an earlier batch. */
+  isReplacing: boolean
+  deleteEmptyFile(): Promise<void>
 }
 
 /** Creates an empty file. Returns false if the file exists already. Throws an IoError. */
@@ -101,76 +121,6 @@ async function createEmptyFile(path: string): Promise<boolean> {
     throw error
   }
 }
-
-/** Matches the rest of the name of a results file without its extension: a number, or what a copy or a download adds. */
-const restOfResultsName = /^(?:-\d+| ?\(\d+\)| - copy| copy)?$/
-
-/** Disks may ignore the case and the Unicode form of a name. */
-const foldPath = (path: string): string => path.normalize('NFC').toLowerCase()
-
-/**
- * Finds the results files next to a file that no batch of this store wrote: those of other users, or of a lost store. A
- * file with a lower number, or in the format of the input, may be missing, because users move and convert such files.
- * `includedPath`: a path that is included although a batch of this store writes it.
- */
-export async function findForeignResults(
-  batches: Pick<Batches, 'list'>,
-  path: string,
-  includedPath?: string,
-): Promise<string[]> {
-  const ownPaths = new Set(
-    [...(await listOwnResultsPaths(batches))].flatMap((each) => (each === undefined ? [] : foldPath(each))),
-  )
-  const start = foldPath(`${basename(path, extname(path))}.results`)
-  const isResultsName = (name: string): boolean => {
-    const folded = foldPath(name)
-    const extension = extname(folded)
-    const isFormat = Object.hasOwn(formatsByExtension, extension) || extension === '.ods'
-    const rest = basename(folded, extension).slice(start.length)
-    return isFormat && folded.startsWith(start) && restOfResultsName.test(rest)
-  }
-  return (await listNeighbours(path))
-    .filter(isResultsName)
-    .sort((one, other) => one.length - other.length || (one < other ? -1 : 1))
-    .map((name) => join(dirname(path), name))
-    .filter((candidate) => !ownPaths.has(foldPath(candidate)) || candidate === includedPath)
-}
-
-/** Returns the names in the folder of a file; of a folder that cannot be read, the names of results files that exist. */
-async function listNeighbours(path: string): Promise<string[]> {
-  try {
-    return await readdir(dirname(path))
-  } catch {
-    const names: string[] = []
-    for (let number = 1; await pathExists(numberedResultsPath(path, number)); number += 1)
-      names.push(basename(numberedResultsPath(path, number)))
-    return names
-  }
-}
-
-/** Whether a results file has the format in which a run writes the results of the file at `path`. */
-export const hasFormatOfResults = (resultsPath: string, path: string): boolean =>
-  extname(resultsPath).toLowerCase() === extname(numberedResultsPath(path, 1)).toLowerCase()
-
-/** Returns the paths of the results files of all batches of this store. */
-async function listOwnResultsPaths(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
-  return new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
-}
-
-/**
- * Returns the path of the results file with this number: `people.csv` → `people.results.csv`, `people.results-2.csv`
- * …
- */
-function numberedResultsPath(path: string, number: number): string {
-  const ownExtension = extname(path)
-  const stem = join(dirname(path), basename(path, ownExtension))
-  const extension = unwritableExtensions.has(ownExtension.toLowerCase()) ? '.xlsx' : ownExtension
-  return `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
-}
-
-/** Whether there is a file or a folder at a path. */
-export const pathExists = async (path: string): Promise<boolean> =>
-  (await lstat(path).catch(() => undefined)) !== undefined
 
 /**
  * Reports which formatting of a workbook is lost in a new file. All rows of the workbook must have been read before.
@@ -198,9 +148,6 @@ async function isWritable(folder: string): Promise<boolean> {
     () => false,
   )
 }
-
-/** Formats of workbooks that are read or refused, and never written. */
-const unwritableExtensions = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.xltx'])
 
 /** Throws a UsageError, before anything is sent, unless a new file can be created at the path. */
 async function requireNewFile(path: string, typedPath: string, flag: string): Promise<void> {
@@ -237,12 +184,25 @@ export async function loadResultsModules(): Promise<void> {
   ])
 }
 
-/** Writes the user's file with the outcome of each row. Returns false if the batch has no results file. */
-export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<boolean> {
-  const { resultsFile } = batch
+/**
+ * Writes the user's file with the outcome of each row. Returns false if the batch has no results file. If there is a
+ * file now that the batch may not replace, such as that of another store, the batch gets another one.
+ */
+export async function writeResults(
+  services: ResultsServices,
+  batch: Batch,
+  file: BatchFile,
+): Promise<boolean> {
+  const { batches } = services
+  const { id, resultsFile } = batch
   if (resultsFile === undefined) return false
   const { resultColumns } = await import('../../domain/batch/results.ts')
-  await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
+  const rows = (): AsyncGenerator<BatchRow> => batches.rows(id)
+  const mayReplace = await isReplaceable(services, resultsFile, { ...batch, rows }, true)
+  const path = mayReplace ? resultsFile : await findResultsPath(services, file, undefined)
+  if (path === undefined) return false
+  if (!mayReplace) await batches.recordResultsFile(id, path)
+  await writeTable(path, file.sheet, resultColumns, resultRows(file.sheet, batches, batch))
   return true
 }
 
@@ -263,17 +223,14 @@ export async function isDeletedWithPerson(
 /**
  * Writes the results file again after rows have changed, if there is one and the file of people is unchanged.
  */
-export async function rewriteResults(
-  { batches, files, onBatchEvent }: ResultsServices,
-  batch: Batch,
-): Promise<void> {
-  const file = await openFileOfBatch(files, batch)
+export async function rewriteResults(services: ResultsServices, batch: Batch): Promise<void> {
+  const file = await openFileOfBatch(services.files, batch)
   if (file === undefined) return
   try {
-    await writeResults(batches, batch, file)
+    await writeResults(services, batch, file)
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
-    onBatchEvent({ name: 'results-unwritten', why: error.message, batchId: undefined })
+    services.onBatchEvent({ name: 'results-unwritten', why: error.message, batchId: undefined })
   }
 }
 
@@ -386,16 +343,6 @@ async function writeTable(
     import('../../disk/whole-file.ts'),
   ])
   await writeFileAtomically(path, annotatedBytes({ sheet, addedColumns, rows }, dialectFor(path, sheet)))
-}
-
-const formatsByExtension: Readonly<Record<string, SheetFormat>> = {
-  '.csv': 'csv',
-  '.tsv': 'csv',
-  '.txt': 'csv',
-  '.xlsx': 'xlsx',
-  '.json': 'json',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
 }
 
 /** Returns the dialect of the sheet, or a plain one if the extension of the path requires another format. */

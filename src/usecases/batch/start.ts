@@ -116,7 +116,7 @@ export async function startBatch(
       // The file is read again, and its digest compared: it may have been rewritten in place since it was opened.
       const path = openedFile === undefined ? batch.path : openedFile.path
       const file = path === undefined ? openedFile : await openFileOfBatch(files, { ...batch, path })
-      if (file !== undefined) return writeResults(run.batches, batch, file)
+      if (file !== undefined) return writeResults(ports, batch, file)
       if (batch.resultsFile !== undefined) {
         onBatchEvent({ name: 'file-changed', file: batch.name, batchId: batch.id })
       }
