@@ -111,7 +111,7 @@ describe('a results file of an earlier batch', () => {
 })
 
 describe('result columns in the input file', () => {
-  test('are found by person if they were shifted to other lines, so that nobody in the file is ordered again', async () => {
+  test('are found by person if they were shifted to other lines, so that no person in the file is ordered again', async () => {
     const { here, results } = await sessionWithResults(['Tom', 'Mei', 'Bob'])
     const [head, ...rows] = results.trimEnd().split('\n')
     const shifted = [people.Mei, people.Bob, people.Zoe].map((person, at) =>

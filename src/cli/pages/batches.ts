@@ -75,7 +75,7 @@ RESULTS
     $ refcheck batch export 3f2b8c1e --format html --output march.html
     $ refcheck batch export 3f2b8c1e --state pending --output rest.csv
 
-  Whom it names, no other store orders again: neither from people.csv beside it
-  nor from the results file itself. One that cannot be read, or is empty while
-  a run lasts, stops a new file. batch run --ignore-results overrides that.
+  Whom it names, no other store orders again: from people.csv or from this file.
+  One that cannot be read, or is empty while a run lasts, stops a new file, unless
+  --ignore-results is given. Other people in people.csv: people.results-2.csv.
 `
