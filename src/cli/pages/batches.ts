@@ -76,6 +76,6 @@ RESULTS
     $ refcheck batch export 3f2b8c1e --state pending --output rest.csv
 
   Whom it names, no other store orders again: from people.csv or from this file.
-  One that cannot be read, or is empty while a run lasts, stops a new file, unless
-  --ignore-results is given. Other people in people.csv: people.results-2.csv.
+  One that cannot be read, or is empty while a run lasts, stops a new file, but
+  for --ignore-results. Other people in people.csv get people.results-2.csv.
 `
