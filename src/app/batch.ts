@@ -61,7 +61,12 @@ export async function createStartServices(app: App, signal: AbortSignal): Promis
  */
 export function orderPrompts(
   app: App,
-  { quiet, yes, showChanges }: { quiet: boolean; yes: boolean; showChanges: boolean },
+  {
+    quiet,
+    yes,
+    showChanges,
+    max,
+  }: { quiet: boolean; yes: boolean; showChanges: boolean; max?: number | undefined },
   confirm: (question: string) => Promise<void>,
 ): (name: string) => OrderFilePrompts {
   const { reporter } = app
@@ -76,7 +81,7 @@ export function orderPrompts(
       const warning = improbableValuesWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
     },
-    confirm: async (orders) => confirm(orderQuestion(orders, await app.service('api'))),
+    confirm: async (orders) => confirm(orderQuestion({ ...orders, max }, await app.service('api'))),
   })
 }
 
@@ -245,7 +250,8 @@ async function createResultView(
       : await readFailedPeople(await app.services('batches', 'ledger', 'files'), batch)
   const text = resultText(fileName, result, failure, failedPeople)
   const isAnyoneOrdered = batch.counts.accepted + result.earlierOrders.count > 0
-  if (failure !== undefined && (!failure.isUserChoice || (batch.counts.held === 0 && !isAnyoneOrdered)))
+  const hasOwnNextStep = failure?.isUserChoice === false || batch.counts.pending > 0
+  if (failure !== undefined && (hasOwnNextStep || (batch.counts.held === 0 && !isAnyoneOrdered)))
     return batchResultView(status, text, undefined, failedPeople)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`, failedPeople)

@@ -293,3 +293,15 @@ describe('a batch that another key or user continues', () => {
     expect(here.listOrderedEmails()).toEqual(createEmails(2))
   })
 })
+
+test('the question before a run with --max names how many of the people are ordered now', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(3))
+  const runSome = 'batch run people.csv --package 102 --max'
+  const answers = [{ ask: /^Order 102 Identity check only for 1 of 3 people at /, confirm: true }]
+  expect((await here.type(`${runSome} 1`, { answers })).stdout).toContain(
+    '1 of 3 people in people.csv is ordered',
+  )
+  const others = [{ ask: /^Order 102 Identity check only for 2 people \(/, confirm: true }]
+  expect(await here.type(`${runSome} 2`, { answers: others })).toMatchObject({ code: 0 })
+})

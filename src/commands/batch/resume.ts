@@ -35,7 +35,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const { pending } = batch.counts
     if (pending > 0 && !flags.yes) {
       const orders = await readOrdersToConfirm(services, batch)
-      await this.confirm(orderQuestion(orders, await app.service('api')), false)
+      await this.confirm(orderQuestion({ ...orders, max: flags.max }, await app.service('api')), false)
       // Another store may have ordered the people while the question was open.
       await updateExternalResults(services, services.files, batchBefore)
     }

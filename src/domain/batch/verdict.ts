@@ -82,7 +82,7 @@ export function runError(
   // If the others were ordered before, rows that the user left out are no error, although nothing was sent.
   if (sent === 0 && !hasWaiting && !isRestLeftOutByUser(counts, conflicts))
     return nothingSentError(batchId, counts, conflicts, namedRows)
-  return incompleteError(batchId, counts, conflicts, namedRows)
+  return incompleteError(batchId, counts, conflicts, namedRows, end.kind === 'limited')
 }
 
 export type CorrectedCounts = Record<'invalid' | 'rejected', number>
@@ -106,18 +106,22 @@ export const areAllOrdered = ({ total, accepted }: BatchCounts, { orderedBefore 
 
 /**
  * Whether the user left out every row that was not ordered: invalid rows (--on-invalid skip), cancelled and dropped
- * rows. For such a batch only the hint of the error is printed, without the line that starts with "Error:".
+ * rows, and the `postponed` ones of a run with --max. For such a batch only the hint of the error is printed, without the line that starts with "Error:".
  */
 function isRestLeftOutByUser(
   { total, accepted, invalid, cancelled, dropped }: BatchCounts,
   { orderedBefore, unknown, waiting }: ConflictCounts,
+  postponed = 0,
 ): boolean {
   // The person of a cancelled row may have been ordered by another row.
   if (unknown.count + waiting.count > 0) return false
   const orderedCount = accepted + orderedBefore.count
   // A cancelled row of a person who was ordered before is counted in `orderedBefore` already.
   const cancelledWithoutOrder = cancelled - orderedBefore.cancelledCount
-  return orderedCount + dropped > 0 && orderedCount + invalid + cancelledWithoutOrder + dropped === total
+  return (
+    orderedCount + dropped > 0 &&
+    orderedCount + invalid + cancelledWithoutOrder + dropped + postponed === total
+  )
 }
 
 /** The result of a batch, for the first line of the output. */
@@ -334,6 +338,7 @@ function incompleteError(
   ownCounts: BatchCounts,
   conflicts: ConflictCounts,
   namedRows: NamedRows,
+  isLimited: boolean,
 ): IncompleteError {
   const counts = addCorrected(ownCounts, namedRows.corrected)
   const { accepted, total } = counts
@@ -356,7 +361,7 @@ function incompleteError(
   const notOrdered = [others, waitingText(waitingCount)].filter((each) => each !== '').join(', ')
   return new IncompleteError(`${ordered} of ${formatCount(total, 'row')} ${predicate} (${notOrdered})`, {
     hint: nextStepHint(batchId, counts, conflicts, namedRows),
-    isUserChoice: isRestLeftOutByUser(counts, conflicts),
+    isUserChoice: isRestLeftOutByUser(counts, conflicts, isLimited ? counts.pending : 0),
   })
 }
 

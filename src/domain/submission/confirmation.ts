@@ -22,6 +22,8 @@ export interface OrderToConfirm {
   count: number
   /** The first people in the order of the file, at most `maxNamed` + 1. An element is undefined if the person was erased. */
   people: readonly (Recipient | undefined)[]
+  /** The maximum number of people who are ordered now. */
+  max?: number | undefined
   /** The number of rows of the same file that are not ordered. */
   leftOut?: number | undefined
   /** The number of rows with an improbable value, which are listed before the question. */
@@ -57,7 +59,8 @@ export function packageWithName({ id, name }: OrderedPackage): string {
   return name === undefined ? `package ${id}` : `${id} ${shownName(name)}`
 }
 
-function peopleText({ count, people }: OrderToConfirm): string {
+function peopleText({ count, people, max = count }: OrderToConfirm): string {
+  if (max < count) return `${max} of ${formatCount(count, 'person', 'people')}`
   const namedPeople = people.filter((person) => person !== undefined)
   const [onlyPerson] = namedPeople
   if (count === 1 && namedPeople.length === 1 && onlyPerson !== undefined) return personWithEmail(onlyPerson)

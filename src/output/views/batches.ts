@@ -81,7 +81,7 @@ export function resultText(
     dropped: 0,
     duplicate: counts.duplicate - openElsewhereCount,
   }
-  if (failure !== undefined && (!failure.isUserChoice || counts.held > 0)) {
+  if (failure !== undefined && (!failure.isUserChoice || counts.held + counts.pending > 0)) {
     const unfinished = unfinishedText(name, otherCounts, earlierOrders, failedPeople, waitingCount)
     const leftOutText = leftOut === undefined ? '' : `; left out: ${sanitize(leftOut)}`
     return `${unfinished}${leftOutText}${samePersonText}${perhapsText}`
