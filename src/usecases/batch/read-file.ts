@@ -8,7 +8,7 @@ import type { SheetSource } from '../../sheets/sheet.ts'
 import type { FileSource, Services } from '../services.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
-import { type ResultsRow, resultsReader } from '../../domain/batch/results.ts'
+import type { ResultsRow } from '../../domain/batch/results.ts'
 import type { SheetFormat } from '../../domain/sheet/cell.ts'
 import { isEvidence, type PersonDigests, personDigests } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
@@ -213,6 +213,7 @@ async function readResults(files: FileSource, path: string): Promise<ResultsFile
 /** Returns the results in a file; undefined for a file without columns for results. */
 export async function readSheetResults(file: BatchFile): Promise<ResultsFile | undefined> {
   const { name, path, sheet, sha256 } = file
+  const { resultsReader } = await import('../../domain/batch/results.ts')
   const readRow = resultsReader(sheet.columns)
   if (readRow === undefined) return undefined
   const rows: (ResultsRow | undefined)[] = []
