@@ -69,6 +69,49 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
+/** The spelling under which the service has the person was compared no more, so that the person was ordered again. */
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a request that was recorded for a row in another spelling is still compared in its own spelling (%s)',
+  async (store) => {
+    const here = await session({ store })
+    const { type, write, sandbox, listOrderedEmails } = here
+    writePeopleFile(here.folder, ['a1@example.com'])
+    const ownEmail = person.replace('a1@example.com', 'ana.private@example.com')
+    await type(`request create --package 102 ${ownEmail} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
+    const requestId = sandbox.requests()[0]?.request_id ?? ''
+    const event = { event: 'request.updated', request_id: requestId, status: 'PARTIAL' }
+    write('events.ndjson', `${JSON.stringify(event)}\n`)
+    await type('batch reconcile --events events.ndjson')
+    const held = await type('batch run people.csv --package 102 --yes --json')
+    const { batch_id: batchId } = held.json() as { batch_id: string }
+    const answers = [{ ask: /another spelling/, confirm: true }]
+    expect(await type(`batch reconcile ${batchId} --row 1 --request-id ${requestId}`, { answers }))
+      .toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 1 --request-id REQUEST_1
+      ? Request REQUEST_1 is Ana Row1 (ana.private@example.com, +61400000001), created 2026-11-20 12:00 +00:00 by olive.owner@example.com. The row is for Ana Row1 (a1@example.com, +61400000001). Different: another spelling of the person. Record this request for Ana Row1 (line 2)? yes
+      Ana Row1 (line 2) is ordered: request REQUEST_1
+
+      batch  BATCH_1
+      people.csv, 102 Identity check only
+
+      1  accepted
+      1  row
+
+      results  HOME/people.results.csv
+      exit 0
+    `)
+    const otherPhone = ownEmail.replace('+61400000001', '+61400000777')
+    expect(await type(`request create --package 102 ${otherPhone} --yes`)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email ana.private@example.com --phone +61400000777 --yes
+      2> Error: request REQUEST_1, which was not ordered with this store, is for somebody with the same e-mail: package 102, on 2026-11-20 12:00 +00:00
+      2> Nothing was sent. See who ordered it: refcheck request get REQUEST_1
+      2> To order it all the same, add --allow-similar.
+      exit 2
+    `)
+    expect(listOrderedEmails()).toEqual(['ana.private@example.com'])
+  },
+)
+
 test('a request of another person with the same phone is not recorded, and an order under a successor waits for the decision', async () => {
   const here = await sessionWithHeldRows()
   const { type, batchId, sandbox } = here

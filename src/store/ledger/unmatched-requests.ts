@@ -31,11 +31,12 @@ export interface RequestReading {
 }
 
 /**
- * The base URLs of the rows that have the request, separated by blanks: after the request was read, reconciling may find
- * that a row ordered it.
+ * The base URLs of the rows `t` that have the request, separated by blanks: after the request was read, reconciling may
+ * find that a row ordered it.
  */
-const holderUrls = `(
-  SELECT string_agg(o.base_url, ' ') FROM submissions t JOIN batches o ON o.id = t.batch_id WHERE t.request_id = u.request_id
+const holderUrls = (condition = 'TRUE'): string => `(
+  SELECT string_agg(o.base_url, ' ') FROM submissions t JOIN batches o ON o.id = t.batch_id
+  WHERE t.request_id = u.request_id AND ${condition}
 )`
 
 /**
@@ -44,14 +45,16 @@ const holderUrls = `(
  */
 export const unmatchedCondition = (expressionOf: (column: string) => string): string =>
   ['person_print', 'email_print', 'phone_print']
-
     .map(
       (column) => `EXISTS (SELECT 1 FROM unmatched_requests u WHERE u.${column} = ${expressionOf(column)})`,
     )
     .join(' OR ')
 
-/** Unmatched requests that share a fingerprint with one of several people, the earliest first. */
-export const selectUnmatched = `SELECT u.*, ${holderUrls} AS holders FROM unmatched_requests u
+/**
+ * Unmatched requests that share a fingerprint with one of several people, the earliest first. A row that has the request
+ * in another spelling of the person does not replace it.
+ */
+export const selectUnmatched = `SELECT u.*, ${holderUrls('t.person_print = u.person_print')} AS holders FROM unmatched_requests u
 WHERE {isIn u.person_print, persons} OR {isIn u.email_print, emails} OR {isIn u.phone_print, phones}
 ORDER BY u.created_at, u.request_id`
 
@@ -63,7 +66,7 @@ const selectReceivedAt = 'SELECT min(received_at) AS at FROM events WHERE reques
 
 /** Unmatched requests, each with every order of the same person and package; the newest order comes last. */
 const selectSecondOrders = `
-SELECT u.request_id, u.created_at, s.request_id AS ordered_id, s.batch_id, s.row_number, b.base_url, ${holderUrls} AS holders
+SELECT u.request_id, u.created_at, s.request_id AS ordered_id, s.batch_id, s.row_number, b.base_url, ${holderUrls()} AS holders
 FROM unmatched_requests u
 JOIN submissions s ON s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted'
 JOIN batches b ON b.id = s.batch_id
@@ -113,7 +116,7 @@ export function candidateOf(
 
 /**
  * Returns the requests that share a fingerprint with one of these people, each as an order. Leaves out requests that
- * meanwhile belong to a row of the same service.
+ * meanwhile belong to a row of the same service and person, which is compared itself.
  */
 export function* findUnmatched(fingerprints: readonly PersonFingerprints[]): Work<StoredOrder[]> {
   const requests = yield* all<SelectedUnmatched>(selectUnmatched, fingerprintLists(fingerprints))

@@ -5,6 +5,7 @@ import { fileBatch, orderRows, rowsOf } from './files.ts'
 import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import { createId, requestFor } from '../../usecases/batch/unknown-rows.ts'
 import type { Recipient } from '../../../src/contract/request.ts'
+import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const hour = 60 * 60_000
@@ -33,8 +34,8 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     )
 
   /** Adds a batch with person 1. Returns its row, and in `summary` the state, the hold reason and the matching request. */
-  async function addBatch(allow: { allowDuplicate?: boolean } = {}) {
-    const batch = fileBatch({ addedAt: someTime, ...allow })
+  async function addBatch(changes: Partial<NewFileBatch> = {}) {
+    const batch = fileBatch({ addedAt: someTime, ...changes })
     await store.batches.add(batch, orderRows(1))
     const [row] = await rowsOf(store, batch.id)
     if (row === undefined) throw new Error('no row')
@@ -137,13 +138,19 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     ])
   })
 
-  test('does not hold a row once a row of its service has the request id', async () => {
-    const { row } = await addBatch()
-    await recordRequest()
-    const otherBatch = fileBatch({ addedAt: someTime })
-    await store.batches.add(otherBatch, orderRows(1, 5))
-    const [otherRow] = await rowsOf(store, otherBatch.id)
-    const attempt = otherRow && (await beginAttempt(store.ledger, otherRow, newAttempt()))
+  test.each([
+    ['and the person: it belongs to the account of that row', personOf('person1@example.com'), 'pending'],
+    [
+      'for another spelling of the person',
+      { ...personOf('person1@example.com'), email: 'p@x.example' },
+      'held',
+    ],
+  ])('once a row of its service has the request id %s', async (_, recipient, state) => {
+    for (const account of ['one', 'two']) await store.accounts.add(account, 0)
+    const batch = fileBatch({ addedAt: someTime, account: 'one' })
+    await store.batches.add(batch, orderRows(1))
+    const [row] = await rowsOf(store, batch.id)
+    const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error('the attempt did not begin')
     const accepted = {
       to: 'accepted',
@@ -152,7 +159,8 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
       requestStatus: 'RECEIVED',
     } as const
     await store.ledger.move(attempt, accepted)
-    expect(await beginAttempt(store.ledger, row, newAttempt())).toBeDefined()
+    await recordRequest(recipient)
+    expect((await addBatch({ account: 'two' })).summary[0]).toBe(state)
   })
 
   test('does not hold a row with --allow-duplicate if it is more than 7 days old', async () => {
