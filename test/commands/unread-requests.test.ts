@@ -59,6 +59,68 @@ test('a run warns about requests of other programs that it could not read, and s
   `)
 })
 
+/** Only a request for the same spelling and package was reported, although the opposite sequence held the order. */
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a later request of another program for another spelling of an ordered person is a possible second order (%s)',
+  async (store) => {
+    const here = await session({ store })
+    const { type, all, write } = here
+    const ana = { env: { REFCHECK_ACCOUNT: 'acme' } }
+    await type(`request create --package 102 ${person(1)} --yes`, ana)
+    const otherPhone = person(1).replace('+61400000001', '+61400000009')
+    const elsewhere = { env: { REFCHECK_STORE: ':memory:' } }
+    await type(`request create --package 102 ${otherPhone} --yes`, elsewhere)
+    const requestId = here.sandbox.requests()[1]?.request_id ?? ''
+    const event = { event: 'request.updated', request_id: requestId, status: 'PARTIAL' }
+    write('events.ndjson', `${JSON.stringify(event)}\n`)
+    expect(
+      await all(['batch reconcile --events events.ndjson', 'batch reconcile --json', 'status'], ana),
+    ).toMatchInlineSnapshot(`
+      $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --events events.ndjson
+      possible second order: request REQUEST_2, created 2026-11-20 12:00 +00:00, is for somebody with the same e-mail as request REQUEST_1 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_2
+      exit 0
+
+      $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --json
+      {
+        "settled": [],
+        "ambiguous": [],
+        "open": [],
+        "reads": 0,
+        "unread": 0,
+        "second_orders": [
+          {
+            "request_id": "REQUEST_2",
+            "created_at": "2026-11-20T12:00:00.000Z",
+            "shares": [
+              "email"
+            ],
+            "order": {
+              "request_id": "REQUEST_1",
+              "batch_id": "BATCH_1",
+              "row": 1
+            }
+          }
+        ]
+      }
+      exit 0
+
+      $ REFCHECK_ACCOUNT=acme refcheck status
+      127.0.0.1:PORT (olive.owner@example.com)   read just now
+      Running    1 order   read again: refcheck request list --refresh
+      Needs you
+        Ana Row1  perhaps ordered twice  refcheck batch reconcile
+      exit 0
+    `)
+    await type('store accounts add beta')
+    const beta = { env: { REFCHECK_ACCOUNT: 'beta' } }
+    await type(`request create --package 102 ${otherPhone} --yes --allow-duplicate`, beta)
+    expect((await type('status', ana)).stdout).toContain('Ana Row1  perhaps ordered twice')
+    expect((await type('status', beta)).stdout).toContain('Ana Row1  perhaps ordered twice')
+    await type(`batch reconcile --acknowledge ${requestId}`)
+    expect((await type('status', ana)).stdout).toContain('Needs you  nothing')
+  },
+)
+
 const isRead = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/v1/requests/')
 const notFound = (): Promise<Response> =>
   Promise.resolve(

@@ -1,4 +1,5 @@
 import type { Recipient } from '../../contract/request.ts'
+import type { SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 
 /**
@@ -172,13 +173,16 @@ export function unmatchedOrder({
 }
 
 /**
- * A possible duplicate that a user should look at: an order of this store resembles a request that the store did not
- * make.
+ * A possible duplicate that a user should look at: an order of this store is for the same or a similar person as a request
+ * that the store did not make, and for the same package or one that counts as the same.
  */
 export interface SecondOrder {
   requestId: string
   createdAt: string
-  order: { requestId: string; batchId: string; row: number }
+  packageId: number
+  /** What a similar person has in common with the person of the request; empty for the same person. */
+  shares: SharedDetail[]
+  order: { requestId: string; batchId: string; row: number; packageId: number }
 }
 
 /** Warns about requests that events name and that were not read, so that no order can be compared with them. */

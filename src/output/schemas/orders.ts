@@ -186,6 +186,8 @@ const reconciliation = z.strictObject({
     z.strictObject({
       request_id: z.string(),
       created_at: z.string(),
+      /** What a similar person has in common; absent for the same person. */
+      shares: z.array(sharedDetail).optional(),
       order: z.strictObject({ request_id: z.string(), batch_id: z.string(), row }),
     }),
   ),

@@ -2,6 +2,7 @@ import { formatRow, type BatchCounts, unnamedFile } from '../../domain/batch/bat
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearMatchText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
+import { sharedText } from '../../domain/submission/duplicate.ts'
 import { type SecondOrder, unreadText } from '../../domain/submission/submission.ts'
 import {
   type BatchStatus,
@@ -392,8 +393,18 @@ export function continuedBatchText(
   return `${who}: ${counts.accepted} of ${counts.total} accepted, ${pending} left to send.`
 }
 
-function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
-  return `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
+function secondOrderText({ requestId, createdAt, packageId, shares, order }: SecondOrder): string {
+  const isSamePackage = packageId === order.packageId
+  const who =
+    shares.length > 0
+      ? `somebody with the same ${sharedText(shares)}`
+      : isSamePackage
+        ? 'the same person and package'
+        : 'the same person'
+  const packageText = (id: number): string => (isSamePackage ? '' : `, package ${id}`)
+  const request = `request ${requestId}, created ${sanitize(localTime(createdAt))}${packageText(packageId)}`
+  const place = `row ${order.row} of batch ${order.batchId}${packageText(order.packageId)}`
+  return `possible second order: ${request}, is for ${who} as request ${order.requestId} (${place}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
 }
 
 /** The greatest number of dropped rows that are listed. */
@@ -447,9 +458,10 @@ export function reconciledView(found: Reconciliation): View {
       reads,
       /** The number of requests that events name and that could not be read yet. */
       unread: unreadCount,
-      second_orders: secondOrders.map(({ requestId, createdAt, order }) => ({
+      second_orders: secondOrders.map(({ requestId, createdAt, shares, order }) => ({
         request_id: requestId,
         created_at: createdAt,
+        ...(shares.length > 0 && { shares }),
         order: { request_id: order.requestId, batch_id: order.batchId, row: order.row },
       })),
     },

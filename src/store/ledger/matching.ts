@@ -5,8 +5,6 @@ import {
   type Candidate,
   type ComparableRow,
   type Conflict,
-  type PackageRelation,
-  type ServiceRelation,
   type KnownRelations,
   findConflicts,
   highestPrecedence,
@@ -35,10 +33,12 @@ import {
 import { fieldOf } from './schema.ts'
 import {
   type StoredRecipient,
+  type StoredRelations,
   allOrders,
   damagedStore,
   conflictColumns,
   parseExternalResults,
+  readRelations,
   recipientOf,
   selectOrdersWith,
   sqlList,
@@ -263,12 +263,6 @@ WHERE s.batch_id = :batchId AND (s.state = 'duplicate' OR s.held_for IS NOT NULL
   OR ${isLeftOutButOrdered})
 GROUP BY 1, 2, 3, 4`
 
-export const selectPackageRelations =
-  'SELECT service, package_id, successor_id, how, since FROM joined_packages'
-
-/** `same` is 1 if a user confirmed that the two URLs are one service, and 0 if they are two. */
-const selectServiceRelations = 'SELECT one, other, same FROM joined_services'
-
 /** A release applies in both directions, because the user has confirmed that the rows are two different people. */
 const selectReleases = `
 SELECT other_batch AS batch_id, other_row AS row_number FROM releases WHERE batch_id = :batchId AND row_number = :row
@@ -308,11 +302,6 @@ interface SharingFlags {
   unmatched: 0 | 1
   /** The number and the batch id of a damaged row, separated by a space. */
   damaged: string | undefined
-}
-
-interface StoredRelations {
-  services: ServiceRelation[]
-  packages: PackageRelation[]
 }
 
 /**
@@ -374,12 +363,7 @@ export class Matching {
 
   /** Reads the known relations of services and packages once per transaction. */
   *readRelations(): Work<StoredRelations> {
-    this.#relations ??= {
-      services: (yield* all<{ one: string; other: string; same: number }>(selectServiceRelations)).map(
-        ({ one, other, same }) => ({ service: one, otherService: other, isSame: same === 1 }),
-      ),
-      packages: yield* all<PackageRelation>(selectPackageRelations),
-    }
+    this.#relations ??= yield* readRelations()
     return this.#relations
   }
 

@@ -2,7 +2,12 @@ import type { Recipient } from '../../contract/request.ts'
 import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
 import type { BatchRow, Match, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ComparedRow } from '../../domain/batch/compare.ts'
-import type { Conflict, ConflictReason } from '../../domain/submission/conflicts.ts'
+import type {
+  Conflict,
+  ConflictReason,
+  PackageRelation,
+  ServiceRelation,
+} from '../../domain/submission/conflicts.ts'
 import { type ExternalResult, orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
 import type { NewBatch, Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
@@ -315,4 +320,27 @@ export function conflictColumns({ order, becomes, reason, shares }: Conflict) {
 /** Parses the column `external_results`; undefined if it is NULL. */
 export function parseExternalResults(text: string | undefined): ExternalResult[] | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as ExternalResult[])
+}
+
+const selectPackageRelations = 'SELECT service, package_id, successor_id, how, since FROM joined_packages'
+
+/** `same` is 1 if a user confirmed that the two URLs are one service, and 0 if they are two. */
+const selectServiceRelations = 'SELECT one, other, same FROM joined_services'
+
+export interface StoredRelations {
+  services: ServiceRelation[]
+  packages: PackageRelation[]
+}
+
+/** Reads the known relations of services and packages. */
+export function* readRelations(): Work<StoredRelations> {
+  const services = yield* all<{ one: string; other: string; same: number }>(selectServiceRelations)
+  return {
+    services: services.map(({ one, other, same }) => ({
+      service: one,
+      otherService: other,
+      isSame: same === 1,
+    })),
+    packages: yield* all<PackageRelation>(selectPackageRelations),
+  }
 }

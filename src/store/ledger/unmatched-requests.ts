@@ -10,8 +10,13 @@ import {
   unmatchedOrder,
   type UnmatchedRequest,
 } from '../../domain/submission/submission.ts'
-import type { Candidate } from '../../domain/submission/conflicts.ts'
-import { all, get, insertRows, run, type Work } from './engine.ts'
+import {
+  type Candidate,
+  findConflicts,
+  nothingAllowed,
+  relationsOf,
+} from '../../domain/submission/conflicts.ts'
+import { all, get, insertRows, updateRows, type Work } from './engine.ts'
 import {
   type PersonFingerprints,
   fingerprintLists,
@@ -19,6 +24,7 @@ import {
   type StoredFingerprints,
 } from './fingerprints.ts'
 import { StorePart } from './store-part.ts'
+import { readRelations, type StoredRelations } from './submission-rows.ts'
 
 /**
  * The service whose requests are read, and the time. `reader`: the API key, as `Quota.account` returns it, and the user. A
@@ -64,13 +70,19 @@ WHERE service = :service AND reader IN ('', :reader) AND {isIn request_id, ids}`
 
 const selectReceivedAt = 'SELECT min(received_at) AS at FROM events WHERE request_id = :requestId'
 
-/** Unmatched requests, each with every order of the same person and package; the newest order comes last. */
-const selectSecondOrders = `
-SELECT u.request_id, u.created_at, s.request_id AS ordered_id, s.batch_id, s.row_number, b.base_url, ${holderUrls()} AS holders
-FROM unmatched_requests u
-JOIN submissions s ON s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted'
-JOIN batches b ON b.id = s.batch_id
-WHERE u.service = :service AND u.acknowledged_at IS NULL
+/**
+ * Unmatched requests, each with every order of a person who shares a fingerprint; the newest order comes last. Requests
+ * that a user has acknowledged are left out, except the one with the id `:requestId`.
+ */
+export const selectSecondOrders = `
+SELECT u.request_id, u.service, u.created_at, u.package_id, u.status, u.person_print, u.email_print, u.phone_print,
+  ${holderUrls()} AS holders, s.request_id AS ordered_id, s.package_id AS ordered_package, s.batch_id, s.row_number,
+  s.person_print AS ordered_person, s.email_print AS ordered_email, s.phone_print AS ordered_phone, b.base_url, b.account,
+  CAST(EXISTS (SELECT 1 FROM releases r
+    WHERE r.batch_id = s.batch_id AND r.row_number = s.row_number AND r.other_batch = u.request_id) AS integer) AS is_released
+FROM unmatched_requests u CROSS JOIN submissions s JOIN batches b ON b.id = s.batch_id
+WHERE u.service = :service AND (u.acknowledged_at IS NULL OR u.request_id = :requestId) AND s.state = 'accepted'
+  AND (s.person_print = u.person_print OR s.email_print = u.email_print OR s.phone_print = u.phone_print)
 ORDER BY u.read_at, u.request_id, b.added_at, b.{added}, s.row_number`
 
 /** A request that was found keeps the data of its first read. */
@@ -80,19 +92,15 @@ ON CONFLICT (request_id, service, reader) DO UPDATE SET read_at = excluded.read_
 const countReads =
   'SELECT count(*) AS count FROM unmatched_requests WHERE read_at > :since AND read_at < :until'
 
-const acknowledge = `
-UPDATE unmatched_requests AS u SET acknowledged_at = :at, acknowledged_by = :by
-WHERE service = :service AND request_id = :requestId AND reader = '' AND EXISTS (
-  SELECT 1 FROM submissions s
-  WHERE s.person_print = u.person_print AND s.package_id = u.package_id AND s.state = 'accepted')`
-
-type SelectedSecondOrder = Record<'requestId' | 'orderedId' | 'batchId' | 'baseUrl', string> &
-  Record<'createdAt' | 'row', number> & { holders: string | undefined }
-
 /** A row of `selectUnmatched`. */
 interface SelectedUnmatched extends UnmatchedRequest, StoredFingerprints {
   holders: string | undefined
 }
+
+type SelectedSecondOrder = SelectedUnmatched &
+  Record<'orderedId' | 'orderedPerson' | 'orderedEmail' | 'orderedPhone', string> &
+  Record<'batchId' | 'baseUrl' | 'account', string> &
+  Record<'orderedPackage' | 'row' | 'isReleased', number>
 
 /** An order with the fingerprints of its person, of which some may have been erased. */
 export interface StoredOrder {
@@ -185,26 +193,64 @@ export class UnmatchedRequests extends StorePart {
   }
 
   /**
-   * Returns the requests for a person and package that this store ordered too, unless a user has acknowledged them.
+   * Returns the requests for people whom this store ordered too, each with the newest such order of each account, unless a
+   * user has acknowledged them. `acknowledgedId`: a request that is returned all the same.
    */
-  async listSecondOrders(service: string): Promise<SecondOrder[]> {
-    const selectedOrders = await this.engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
-    const latestByRequest = new Map<string, SecondOrder>()
+  async listSecondOrders(service: string, acknowledgedId = ''): Promise<SecondOrder[]> {
+    const values = { service, requestId: acknowledgedId }
+    const [selectedOrders, relations] = await this.engine.snapshot(function* () {
+      const selected = yield* all<SelectedSecondOrder>(selectSecondOrders, values)
+      return [selected, yield* readRelations()] as const
+    })
+    const latest = new Map<string, SecondOrder>()
     for (const selected of selectedOrders) {
-      const { requestId, orderedId, batchId, row } = selected
       if (serviceOf(selected.baseUrl) !== service || hasServiceUrl(selected.holders, service)) continue
-      const createdAt = new Date(selected.createdAt).toISOString()
-      latestByRequest.set(requestId, { requestId, createdAt, order: { requestId: orderedId, batchId, row } })
+      const second = secondOrderOf(selected, relations)
+      const key = `${selected.requestId} ${selected.account}`
+      // An order of the same person is named rather than one of a similar person.
+      if (second === undefined || (second.shares.length > 0 && latest.get(key)?.shares.length === 0)) continue
+      latest.set(key, second)
     }
-    return [...latestByRequest.values()]
+    return [...latest.values()]
   }
 
-  /**
-   * Records that a user has looked into a possible duplicate. Returns false if the store has no such request, or no
-   * order for the same person and package.
-   */
-  async acknowledge(service: string, id: string, by: { at: number; by: string }): Promise<boolean> {
-    const values = { service, requestId: id.toLowerCase(), ...by }
-    return (await this.engine.run(run(acknowledge, values))) === 1
+  /** Records that a user has looked into a possible second order. Returns false if the request is none. */
+  async acknowledge(service: string, id: string, { at, by }: { at: number; by: string }): Promise<boolean> {
+    const requestId = id.toLowerCase()
+    const secondOrders = await this.listSecondOrders(service, requestId)
+    if (!secondOrders.some((each) => each.requestId === requestId)) return false
+    const acknowledged = { acknowledgedAt: at, acknowledgedBy: by }
+    const key = { service, requestId, reader: '' }
+    return (await this.engine.run(updateRows('unmatched_requests', acknowledged, key))) === 1
   }
+}
+
+/**
+ * Returns a request and an order as a possible second order, if the request would have held the order had it been made
+ * first; but what holds an order of the same person may be released, and the request is reported nevertheless.
+ */
+function secondOrderOf(
+  selected: SelectedSecondOrder,
+  { services, packages }: StoredRelations,
+): SecondOrder | undefined {
+  const { service, requestId, packageId, orderedId, orderedPackage, batchId, row, baseUrl } = selected
+  const { orderedPerson: personPrint, orderedEmail: emailPrint, orderedPhone: phonePrint } = selected
+  const candidate = candidateOf(
+    { order: unmatchedOrder(selected), fingerprints: selected },
+    { personPrint, emailPrint, phonePrint },
+  )
+  const order = { batchId, row, baseUrl, packageId: orderedPackage, recipient: undefined } as const
+  const [conflict] = findConflicts({ ...order, addedAt: 0, kind: 'file' }, [candidate], nothingAllowed, {
+    ...relationsOf({ service, packageId: orderedPackage }, services, packages),
+    isReleased: () => !candidate.isSamePerson && selected.isReleased === 1,
+  })
+  return (
+    conflict && {
+      requestId,
+      createdAt: new Date(selected.createdAt).toISOString(),
+      packageId,
+      shares: conflict.shares,
+      order: { requestId: orderedId, batchId, row, packageId: orderedPackage },
+    }
+  )
 }

@@ -31,7 +31,7 @@ import {
   selectSubmissions,
 } from '../../../src/store/ledger/submission-rows.ts'
 import { sqliteDialect } from '../../../src/store/ledger/sqlite/engine.ts'
-import { selectUnmatched } from '../../../src/store/ledger/unmatched-requests.ts'
+import { selectSecondOrders, selectUnmatched } from '../../../src/store/ledger/unmatched-requests.ts'
 
 const rowCount = 2_000
 
@@ -45,6 +45,7 @@ const statements: Record<string, string> = {
   'whether a row shares anything': selectSharingFlags,
   'what a row shares': selectCandidates,
   'what rows share with requests that no row ordered': selectUnmatched,
+  'the orders of people of requests that no row ordered': selectSecondOrders,
   'what many rows share': selectCandidatesOfMany,
   'the next pending row': selectNextPending,
   'a page of rows': selectPageOf(selectRows, false),

@@ -45,7 +45,9 @@ const expectedDuplicates = (batchId: string) => [
   {
     requestId: createId(9),
     createdAt: unmatched.created_at,
-    order: { requestId: createId(1), batchId, row: 1 },
+    packageId: 12,
+    shares: [],
+    order: { requestId: createId(1), batchId, row: 1, packageId: 12 },
   },
 ]
 
@@ -90,7 +92,6 @@ test('a request that has become the order of a row is no longer reported', async
 test.each([
   ['another person', requestFor(2, { request_id: createId(9) })],
   ['another package', { ...unmatched, package_id: 13 }],
-  ['another spelling', { ...unmatched, recipient: { ...unmatched.recipient, first_name: 'Anne' } }],
 ])('a request for %s is not a possible duplicate, and is read once', async (_, request) => {
   await addAcceptedOrder()
   const { ports, api } = createRunner(store, { reads: { [createId(9)]: request } })
@@ -99,20 +100,76 @@ test.each([
   expect(api.readIds).toEqual([createId(9)])
 })
 
+/** In the opposite sequence such a request held the order. */
+test.each([
+  ['another spelling', { first_name: 'Anne' }, ['email']],
+  ['another e-mail', { email: 'anne@example.com' }, ['phone']],
+])('a request for a person in %s is reported, also if the package was moved', async (_, changes, shares) => {
+  const batchId = await addAcceptedOrder()
+  const recipient = { ...unmatched.recipient, ...changes }
+  const { ports } = createRunner(store, {
+    reads: {
+      [createId(9)]: { ...unmatched, recipient },
+      [createId(8)]: { ...unmatched, recipient, package_id: 13 },
+    },
+  })
+  const expected = { ...expectedDuplicates(batchId)[0], shares }
+  expect(await findSecondOrders(ports, [createId(9), createId(8)])).toEqual([expected])
+  const moved = await addBatch(store, { rows: orderRows(5) })
+  await store.heldRows.moveRows(moved.id, 13, await store.heldRows.readMovable(moved.id), 0)
+  expect(await findSecondOrders(ports, [])).toEqual([
+    { ...expected, requestId: createId(8), packageId: 13 },
+    expected,
+  ])
+  expect(await acknowledgeSecondOrder(ports, createId(8))).toBe(true)
+  expect(await findSecondOrders(ports, [])).toEqual([expected])
+})
+
+test('a similar person whose order was released is not reported', async () => {
+  const { ports } = createRunner(store, {
+    reads: { [createId(9)]: { ...unmatched, recipient: { ...unmatched.recipient, first_name: 'Anne' } } },
+  })
+  await findSecondOrders(ports, [createId(9)])
+  const batch = await addBatch(store, { rows: orderRows(1) })
+  await release(batch.id)
+  const [row] = await rowsOf(store, batch.id)
+  if (row) await sendRow(store, row, { to: 'accepted', requestId: createId(1), requestStatus: 'RECEIVED' })
+  expect(await findSecondOrders(ports, [])).toEqual([])
+})
+
 test('a request for a person ordered at another service, or never accepted, is not a possible duplicate', async () => {
   await addAcceptedOrder({ baseUrl: 'http://127.0.0.1:4010/other' })
   await addUnknownRows(store)
   expect(await findSecondOrders(createRunner(store, { reads }).ports, [createId(9)])).toEqual([])
 })
 
-test('the newest of several orders for a person is named', async () => {
-  await addAcceptedOrder({ account: 'one' })
-  await store.accounts.add('two', 0)
-  const batch = await addBatch(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
+const release = (batchId: string) =>
+  store.heldRows.release(batchId, { kind: 'rows', rows: [1] }, { at: 0, by: 'ann' })
+
+/** Adds an accepted order of person 1 with the id of request 2, a day after the batches of other tests. */
+async function addLaterOrder(changes: Partial<NewFileBatch>): Promise<string> {
+  const batch = await addBatch(store, { rows: orderRows(1), addedAt: Date.UTC(2026, 10, 22), ...changes })
+  await release(batch.id)
   const [row] = await rowsOf(store, batch.id)
   if (row) await sendRow(store, row, { to: 'accepted', requestId: createId(2), requestStatus: 'RECEIVED' })
-  const [second] = await findSecondOrders(createRunner(store, { reads }).ports, [createId(9)])
-  expect(second?.order).toEqual({ requestId: createId(2), batchId: batch.id, row: 1 })
+  return batch.id
+}
+
+test('the newest of several orders for a person is named', async () => {
+  await addAcceptedOrder()
+  const later = await addLaterOrder({ allowDuplicate: true })
+  const [second, ...others] = await findSecondOrders(createRunner(store, { reads }).ports, [createId(9)])
+  expect(second?.order).toMatchObject({ requestId: createId(2), batchId: later })
+  expect(others).toEqual([])
+})
+
+/** The order of another account removed the entry of the first one from its status. */
+test('an order of each account for the person is named', async () => {
+  const first = await addAcceptedOrder({ account: 'one' })
+  await store.accounts.add('two', 0)
+  const later = await addLaterOrder({ account: 'two' })
+  const found = await findSecondOrders(createRunner(store, { reads }).ports, [createId(9)])
+  expect(found.map(({ order }) => order.batchId)).toEqual([first, later])
 })
 
 test('a request that this user cannot read is not reported, and another user can read it', async () => {
