@@ -73,9 +73,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     const requestId = here.sandbox.requests()[1]?.request_id ?? ''
     const event = { event: 'request.updated', request_id: requestId, status: 'PARTIAL' }
     write('events.ndjson', `${JSON.stringify(event)}\n`)
-    expect(
-      await all(['batch reconcile --events events.ndjson', 'batch reconcile --json', 'status'], ana),
-    ).toMatchInlineSnapshot(`
+    expect(await all(['batch reconcile --events events.ndjson', 'batch reconcile --json', 'status'], ana))
+      .toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --events events.ndjson
       possible second order: request REQUEST_2, created 2026-11-20 12:00 +00:00, is for somebody with the same e-mail as request REQUEST_1 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_2
       exit 0
