@@ -241,7 +241,9 @@ async function createResultView(
   fileName: string,
 ): Promise<View> {
   const { batchResultView, resultText } = await import('../output/views/batches.ts')
-  const status = await batchView(app, withoutRepeatedHint(batch, failure), isJson)
+  const status = await batchView(app, withoutRepeatedHint(batch, failure), isJson, {
+    unread: result.unreadCount,
+  })
   const { readFailedPeople } = await import('../usecases/batch/read-batch.ts')
   const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.earlierOrders.failedByStatus
   const failedPeople =
@@ -292,14 +294,14 @@ export async function batchView(
   app: App,
   batch: Batch,
   isJson: boolean,
-  previewed?: readonly BatchRow[],
+  { previewed, unread }: { previewed?: readonly BatchRow[] | undefined; unread?: number | undefined } = {},
 ): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const { listStoppedRows } = await import('../usecases/batch/read-batch.ts')
   const services = await app.services('batches', 'files')
   const rowsNotSent = isJson ? await listStoppedRows(services, batch, previewed) : []
-  return batchStatusView(await statusWithPackage(app, { ...batch, resultsFile }), rowsNotSent)
+  return batchStatusView(await statusWithPackage(app, { ...batch, resultsFile }), rowsNotSent, unread)
 }
 
 /**

@@ -37,6 +37,21 @@ export async function overviewScope(app: App): Promise<OverviewScope> {
 }
 
 /**
+ * Returns the number of requests that events name, that this store did not order and that were not read yet; 0 if no
+ * profile is logged in.
+ */
+export async function countUnread(app: App): Promise<number> {
+  const { organisation } = await overviewScope(app)
+  if (organisation === undefined) return 0
+  const services = await app.services('governor', 'inbox', 'ledger', 'unmatched')
+  const { base_url: baseUrl, user_email: userEmail } = organisation
+  const ids = await services.inbox.listUnmatchedIds(baseUrl)
+  if (ids.length === 0) return 0
+  const { findUnread } = await import('../usecases/request/read-requests.ts')
+  return (await findUnread({ ...services, api: { baseUrl, userEmail } }, ids)).length
+}
+
+/**
  * Acknowledges finished requests, named by their ids or the start of them, in a terminal also by a person. If one of
  * them is refused, none is acknowledged.
  */

@@ -48,14 +48,16 @@ export async function createOrderAndWaitServices(app: App, signal: AbortSignal) 
     waitBudgetMs: budgetMs,
     async readUnmatched() {
       const ids = await services.inbox.listUnmatchedIds(ordering.api.baseUrl)
-      if (ids.length === 0) return
+      if (ids.length === 0) return 0
       const { readUnmatchedRequests } = await import('../usecases/batch/reconcile.ts')
       try {
         const unreadCount = await readUnmatchedRequests({ ...ordering, unmatched }, ids, false)
         if (unreadCount > 0) app.reporter.warn(unreadText(unreadCount))
+        return unreadCount
       } catch (error) {
         // The order that follows reports an interruption, and what the service refuses.
         if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+        return 0
       }
     },
     onStatus: statusNote(app),

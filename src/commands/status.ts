@@ -1,7 +1,14 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { requestFlag } from '../cli/flags/values.ts'
 import { tryToWriteOutput, openOptionalFile, writeOutput } from '../app/output-file.ts'
-import { countReportFiles, markAsDone, overviewScope, quotaInUse, storePage } from '../app/overview.ts'
+import {
+  countReportFiles,
+  countUnread,
+  markAsDone,
+  overviewScope,
+  quotaInUse,
+  storePage,
+} from '../app/overview.ts'
 import { overviewView } from '../output/views/overview.ts'
 import { readOverview } from '../usecases/overview/read.ts'
 
@@ -52,7 +59,8 @@ export default class Status extends BaseCommand<typeof Status> {
     if (file !== undefined && file.path === undefined) return writeOutput(this.app, file, [content])
     const failure = await tryToWriteOutput(this.app, file, () => content, { kind: 'export' })
     if (file !== undefined && failure === undefined) this.app.note(`Page written to ${file.path}`)
-    const options = { now: this.context.clock.now(), showsAll: this.flags.all }
+    const unread = await countUnread(this.app)
+    const options = { now: this.context.clock.now(), showsAll: this.flags.all, unread }
     this.answer(overviewView(overview, quota, closing, options), failure)
   }
 }

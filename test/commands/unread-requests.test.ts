@@ -31,19 +31,35 @@ test('request create refuses a person whose order by another program a stored ev
   expect(here.listOrderedEmails()).toHaveLength(1)
 })
 
-test('a run warns about requests of other programs that it could not read, and status lists the second orders', async () => {
+const isRead = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/v1/requests/')
+
+test('a run warns about requests of other programs that it could not read, and status lists them, and then the second orders', async () => {
   const here = await session()
   writePeopleFile(here.folder, createEmails(2))
   await here.type('store check')
   await orderWithEvents(here, [1, 2])
   here.intercept((request, ask) =>
-    request.method === 'GET' && request.url.includes('/v1/requests/')
-      ? Promise.resolve(new Response('{}', { status: 500 }))
-      : ask(request),
+    isRead(request) ? Promise.resolve(new Response('{}', { status: 500 })) : ask(request),
   )
-  const run = await here.type('batch run people.csv --package 102 --yes')
+  const run = await here.type('batch run people.csv --package 102 --yes --json')
   expect(run.stderr).toContain('2 requests that webhook events name')
-  here.intercept((request, ask) => ask(request))
+  const { batch_id: id, unread } = run.json() as { batch_id: string; unread: number }
+  const retry = await here.type(`batch retry ${id} --json`)
+  const order = await here.type(`request create --package 102 ${person(3)} --yes --json`)
+  const status = await here.type('status --json')
+  expect([
+    unread,
+    ...[retry, order, status].map((step) => (step.json() as { unread: number }).unread),
+  ]).toEqual([2, 2, 2, 2])
+  expect(await here.type('status')).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    3 orders   read again: refcheck request list --refresh
+    Needs you
+      2 requests of other programs  not read yet  refcheck batch reconcile
+    exit 0
+  `)
+  here.intercept(undefined)
   expect(await here.all(['batch reconcile', 'status'])).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
     possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_3 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
@@ -52,11 +68,12 @@ test('a run warns about requests of other programs that it could not read, and s
 
     $ refcheck status
     127.0.0.1:PORT (olive.owner@example.com)   read just now
-    Running    2 orders   read again: refcheck request list --refresh
+    Running    3 orders   read again: refcheck request list --refresh
     Needs you
       Ana Row1 and 1 more  perhaps ordered twice  refcheck batch reconcile
     exit 0
   `)
+  expect((await here.type('status --json')).json()).not.toHaveProperty('unread')
 })
 
 /** Only a request for the same spelling and package was reported, although the opposite sequence held the order. */
@@ -120,7 +137,6 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-const isRead = ({ method, url }: Request): boolean => method === 'GET' && url.includes('/v1/requests/')
 const notFound = (): Promise<Response> =>
   Promise.resolve(
     Response.json(

@@ -5,6 +5,7 @@ import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
 import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
+import { countUnread } from '../../app/overview.ts'
 import { batchResultView, batchStatusView, unfinishedText } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
 import { countOrdered, findBatch } from '../../usecases/batch/read-batch.ts'
@@ -53,7 +54,8 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
         ? unchangedText(batch, counts, (await services.heldRows.countConflicts(id)).unknown)
         : `${formatCount(queuedCount, 'rejected row is', 'rejected rows are')} pending again.`,
     )
-    const status = batchStatusView(await statusWithPackage(this.app, updatedBatch))
+    const unread = await countUnread(this.app)
+    const status = batchStatusView(await statusWithPackage(this.app, updatedBatch), [], unread)
     if (queuedCount === 0 && counts.pending === 0) return this.answer(status)
     const ordered = await countOrdered(services, updatedBatch)
     const text = unfinishedText(name, counts, ordered)

@@ -82,7 +82,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       return { file: batchFile, end: await orderFile(services, prompts, batchFile, options) }
     })
     if (end.kind === 'existing-batch')
-      return this.answer(await batchView(app, end.batch, flags.json, end.notSent))
+      return this.answer(await batchView(app, end.batch, flags.json, { previewed: end.notSent }))
     if (end.kind === 'unstarted') {
       const { unstartedView } = await import('../../output/views/batch-check.ts')
       this.answer(unstartedView(end, file.name, showChanges), end.failure)

@@ -137,6 +137,8 @@ export interface BatchResult {
   /** The people of these rows if they are at most `maxNamed`; otherwise empty. */
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
   namedRows?: NamedRows | undefined
+  /** The number of requests that events name and that were not read before the first row was sent. */
+  unreadCount?: number
 }
 
 /** `isRestOrdered`: whether no other row of the batch waits for a run or a decision. */

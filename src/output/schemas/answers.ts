@@ -49,10 +49,10 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'batch queue': orders.batchStatusShape,
   'batch reconcile': orders.reconciled,
   'batch release': orders.batchStatusShape,
-  'batch resume': orders.batchStatusShape,
-  'batch retry': orders.batchStatusShape,
+  'batch resume': orders.sentBatch,
+  'batch retry': orders.sentBatch,
   'batch rows': orders.rows,
-  'batch run': orders.batchStatusShape,
+  'batch run': orders.sentBatch,
   'batch status': orders.followedBatch,
   'batch validate': orders.check,
   completion: z.union([

@@ -45,7 +45,7 @@ const heldRow = z.strictObject({
   matches: match,
 })
 
-/** The answer of `batch run` and of the other commands that show or change a batch. */
+/** The answer of a command that shows or changes a batch. */
 export const batchStatusShape = z.strictObject({
   /** Null if no batch was created. */
   batch_id: textOrNull,
@@ -68,6 +68,12 @@ export const batchStatusShape = z.strictObject({
     )
     .optional(),
 })
+
+/** The number of requests that events name and that were not read yet; absent if it is 0. */
+const unreadCount = { unread: count.optional() }
+
+/** The answer of a command that makes rows of a batch ready to be sent, or sends them. */
+export const sentBatch = batchStatusShape.extend(unreadCount)
 
 export const rows = z.array(
   z.strictObject({
@@ -208,7 +214,7 @@ const readRequest = requestResource.extend({
 export const readRequests = z.union([readRequest, z.array(z.union([unread, readRequest]))])
 
 /** The answer of `request create`; with --dry-run the body that would be sent. */
-export const created = z.union([createdRequest, requestBody])
+export const created = z.union([createdRequest.extend(unreadCount), requestBody])
 
 export const listedRequests = z.array(
   z.strictObject({
@@ -312,6 +318,7 @@ export const overview = z.strictObject({
   ),
   /** Null if no profile is logged in. */
   quota: quota.nullable(),
+  ...unreadCount,
 })
 
 /** The answer of `batch status`. */

@@ -178,9 +178,13 @@ function peopleText(orderedCount: number, total: number, file: string): string {
 }
 
 /** Shows the status of a batch. `stopped`: the rows that were not sent because they conflict with earlier orders. */
-export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = []): View {
+export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = [], unread = 0): View {
   return {
-    json: stopped.length === 0 ? status.summary : { ...status.summary, stopped },
+    json: {
+      ...status.summary,
+      ...(stopped.length > 0 && { stopped }),
+      ...(unread > 0 && { unread }),
+    },
     text: (terminal) => statusLines(status, terminal).join('\n'),
   }
 }
@@ -403,8 +407,8 @@ function secondOrderText({ requestId, createdAt, packageId, shares, order }: Sec
         : 'the same person'
   const packageText = (id: number): string => (isSamePackage ? '' : `, package ${id}`)
   const request = `request ${requestId}, created ${sanitize(localTime(createdAt))}${packageText(packageId)}`
-  const place = `row ${order.row} of batch ${order.batchId}${packageText(order.packageId)}`
-  return `possible second order: ${request}, is for ${who} as request ${order.requestId} (${place}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
+  const position = `row ${order.row} of batch ${order.batchId}${packageText(order.packageId)}`
+  return `possible second order: ${request}, is for ${who} as request ${order.requestId} (${position}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
 }
 
 /** The greatest number of dropped rows that are listed. */

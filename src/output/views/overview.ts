@@ -23,22 +23,27 @@ const shownQuotaFraction = 0.9
 
 /**
  * Shows `refcheck status`. `quota` is undefined if no profile is logged in; `closing` is the reason why the store is
- * closed. `showsAll`: whether each person who needs the user has a line, without a limit.
+ * closed. `showsAll`: whether each person who needs the user has a line, without a limit. `unread`: the number of requests
+ * that events name and that were not read yet.
  */
 export function overviewView(
   overview: Overview,
   quota: QuotaStatus | undefined,
   closing: Closing | undefined,
-  { now, showsAll }: { now: number; showsAll: boolean },
+  { now, showsAll, unread }: { now: number; showsAll: boolean; unread: number },
 ): View {
   return {
-    json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
+    json: {
+      ...overview,
+      quota: quota === undefined ? null : quotaJson(quota, now),
+      ...(unread > 0 && { unread }),
+    },
     text: (terminal) =>
       [
         ...closingLines(closing, terminal),
         organisationLine(overview, now, terminal),
         ...runningLines(overview, terminal),
-        ...attentionTable(overview.attention, terminal, showsAll),
+        ...attentionTable(overview.attention, unread, terminal, showsAll),
         ...endedLines(overview),
         ...reportLines(overview, terminal),
         ...quotaWarning(quota, now, terminal),
@@ -104,14 +109,20 @@ function batchLine({ name, state, total, pending }: ListedBatch): string {
 }
 
 /** Returns the people and batches that need the user, each with the kind and the command. */
-function attentionTable(attention: readonly Attention[], terminal: Terminal, showsAll: boolean): string[] {
-  if (attention.length === 0) return [labelLine(terminal, 'Needs you', 'nothing')]
+function attentionTable(
+  attention: readonly Attention[],
+  unread: number,
+  terminal: Terminal,
+  showsAll: boolean,
+): string[] {
+  if (attention.length + unread === 0) return [labelLine(terminal, 'Needs you', 'nothing')]
   const isShort = terminal.columns !== undefined
   const groups = groupAttention(attention).flatMap((group) => splitGroup(group, showsAll))
   const shown = isShort && !showsAll ? groups.slice(0, maxAttentionLines) : groups
   const cells = shown.map(({ kind, batch, items, command }) => ({
     who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstName(items),
-    kind,
+    word: attentionWords[kind],
+    style: kindStyle(kind),
     reason:
       kind === 'halted' || kind === 'stopped'
         ? items[0]?.reason
@@ -121,12 +132,19 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal, sho
     // Commands accept the first characters of an id.
     command: isShort ? command.replaceAll(uuid, '$1') : command,
   }))
+  if (unread > 0)
+    cells.push({
+      who: `${formatCount(unread, 'request')} of other programs`,
+      word: 'not read yet',
+      style: 'yellow',
+      reason: undefined,
+      command: 'refcheck batch reconcile',
+    })
   const maxWidth = (texts: readonly string[]): number => Math.max(...texts.map((text) => stringWidth(text)))
   const whoWidth = maxWidth(cells.map(({ who }) => who))
-  const wordWidth = maxWidth(cells.map(({ kind }) => attentionWords[kind]))
-  const lines = cells.map(({ who, kind, reason, command }) => {
-    const word = attentionWords[kind]
-    const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, kindStyle(kind), word)}`
+  const wordWidth = maxWidth(cells.map(({ word }) => word))
+  const lines = cells.map(({ who, word, style, reason, command }) => {
+    const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, style, word)}`
     const padding = ' '.repeat(wordWidth - word.length)
     const width = 6 + whoWidth + wordWidth + command.length
     const isOneLine = width <= (terminal.columns ?? Number.POSITIVE_INFINITY)

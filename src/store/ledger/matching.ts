@@ -38,7 +38,7 @@ import {
   damagedStore,
   conflictColumns,
   parseExternalResults,
-  readRelations,
+  readStoredRelations,
   recipientOf,
   selectOrdersWith,
   sqlList,
@@ -363,7 +363,7 @@ export class Matching {
 
   /** Reads the known relations of services and packages once per transaction. */
   *readRelations(): Work<StoredRelations> {
-    this.#relations ??= yield* readRelations()
+    this.#relations ??= yield* readStoredRelations()
     return this.#relations
   }
 

@@ -333,7 +333,7 @@ export interface StoredRelations {
 }
 
 /** Reads the known relations of services and packages. */
-export function* readRelations(): Work<StoredRelations> {
+export function* readStoredRelations(): Work<StoredRelations> {
   const services = yield* all<{ one: string; other: string; same: number }>(selectServiceRelations)
   return {
     services: services.map(({ one, other, same }) => ({

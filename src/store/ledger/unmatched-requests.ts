@@ -24,7 +24,7 @@ import {
   type StoredFingerprints,
 } from './fingerprints.ts'
 import { StorePart } from './store-part.ts'
-import { readRelations, type StoredRelations } from './submission-rows.ts'
+import { readStoredRelations, type StoredRelations } from './submission-rows.ts'
 
 /**
  * The service whose requests are read, and the time. `reader`: the API key, as `Quota.account` returns it, and the user. A
@@ -140,15 +140,15 @@ function hasServiceUrl(baseUrls: string | undefined, service: string): boolean {
 
 /** Requests that events name and that no row of the store ordered. New orders are compared with them (matching.ts). */
 export class UnmatchedRequests extends StorePart {
-  /** Returns the number of ids whose requests were not read, except those that the reader cannot read. */
-  async countUnread(
+  /** Returns those of the ids whose requests have no final read, in lower case. */
+  async selectUnread(
     ids: Iterable<string>,
     { service, reader }: Omit<RequestReading, 'now'>,
-  ): Promise<number> {
+  ): Promise<string[]> {
     const distinctIds = distinct(ids)
     const reads = await this.engine.run(all<RequestRead>(selectReads, { service, reader, ids: distinctIds }))
     const finalIds = new Set(reads.filter(isFinalRead).map(({ requestId }) => requestId))
-    return distinctIds.length - finalIds.size
+    return distinctIds.filter((id) => !finalIds.has(id))
   }
 
   /** Returns those of the ids that the reader may read now, in lower case. */
@@ -200,7 +200,7 @@ export class UnmatchedRequests extends StorePart {
     const values = { service, requestId: acknowledgedId }
     const [selectedOrders, relations] = await this.engine.snapshot(function* () {
       const selected = yield* all<SelectedSecondOrder>(selectSecondOrders, values)
-      return [selected, yield* readRelations()] as const
+      return [selected, yield* readStoredRelations()] as const
     })
     const latest = new Map<string, SecondOrder>()
     for (const selected of selectedOrders) {

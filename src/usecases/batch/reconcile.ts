@@ -11,7 +11,7 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { statesNeedingDecision } from '../../domain/submission/states.ts'
 import type { Submission, SecondOrder } from '../../domain/submission/submission.ts'
 import { NotFoundError, RefcheckError, ThrottledError } from '../../errors/kinds.ts'
-import { findRowsOfRequest, maxFailedReads } from '../request/read-requests.ts'
+import { findRowsOfRequest, findUnread, maxFailedReads, readerOf } from '../request/read-requests.ts'
 import { readClockDifferenceMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
@@ -175,9 +175,8 @@ export async function readUnmatchedRequests(
   mayWait = true,
 ): Promise<number> {
   const { clock, governor, signal, unmatched, onQuotaWait } = ports
-  const unmatchedIds: string[] = []
-  for (const id of ids) if ((await findRowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
-  if (unmatchedIds.length === 0) return 0
+  const unreadIds = await findUnread(ports, ids)
+  if (unreadIds.length === 0) return 0
   const createReadContext = () => ({ ...readerOf(ports), now: clock.now() })
   const quotaOptions = {
     signal,
@@ -185,7 +184,7 @@ export async function readUnmatchedRequests(
     onWait: (ms: number) => onQuotaWait?.(ms / 1000),
   }
   let failedReads = 0
-  for (const id of await unmatched.selectIdsToRead(unmatchedIds, createReadContext())) {
+  for (const id of await unmatched.selectIdsToRead(unreadIds, createReadContext())) {
     try {
       await governor.claim('create', quotaOptions)
     } catch (error) {
@@ -198,12 +197,7 @@ export async function readUnmatchedRequests(
     if (request === 'unreachable' || failedReads === maxFailedReads) break
     if (request !== 'failed') await unmatched.record(id, createReadContext(), request)
   }
-  return unmatched.countUnread(unmatchedIds, createReadContext())
-}
-
-function readerOf({ api, governor }: Pick<SecondOrderServices, 'api' | 'governor'>) {
-  const { baseUrl, userEmail } = api
-  return { service: serviceOf(baseUrl), reader: `${governor.account} ${userEmail.toLowerCase()}` }
+  return (await unmatched.selectUnread(unreadIds, createReadContext())).length
 }
 
 /**

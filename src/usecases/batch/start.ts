@@ -83,6 +83,7 @@ export async function startBatch(
   const reportedIds = new Set<string>()
   const countsBefore = await run.batches.countRows(batchId)
   const acceptedRows: number[] = []
+  let unreadCount = 0
   const onEvent = (event: RunEvent): void => {
     if (event.name === 'row' && event.state === 'accepted' && acceptedRows.length <= maxNamed)
       acceptedRows.push(event.row)
@@ -109,7 +110,10 @@ export async function startBatch(
       progress.onStart(batch)
     },
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
-    beforeFirstRow: () => reportSecondOrders(ports, reportedIds, true),
+    async beforeFirstRow() {
+      unreadCount = await reportSecondOrders(ports, reportedIds)
+      if (unreadCount > 0) onBatchEvent({ name: 'unread-requests', count: unreadCount })
+    },
     async writeResults(batch) {
       const isUnchanged = countsBefore.pending === 0 && batch.counts.accepted === countsBefore.accepted
       if (isUnchanged && (await isDeletedWithPerson(run.batches, batch))) return false
@@ -125,7 +129,7 @@ export async function startBatch(
     onResultsWriteError: ({ message }, { id }) =>
       onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
-  await reportSecondOrders(ports, reportedIds, false)
+  await reportSecondOrders(ports, reportedIds)
   return {
     ...outcome,
     result: {
@@ -134,6 +138,7 @@ export async function startBatch(
         accepted: acceptedRows,
       })),
       namedRows: outcome.namedRows,
+      unreadCount,
     },
   }
 }
@@ -159,24 +164,24 @@ async function readBatchResult(
 /**
  * Reports second orders: requests that webhook events named, for people that this store has ordered too. It
  * is called before the first row is sent and after the run. An error does not fail the run, unless it is an I/O error,
- * because a request that can never be read would stop every run; the number of requests that were not read is reported
- * before the first row. `reportedIds`: the ids of the requests that this run has already reported.
+ * because a request that can never be read would stop every run. Returns the number of requests that were not read.
+ * `reportedIds`: the ids of the requests that this run has already reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,
   reportedIds: Set<string>,
-  isBeforeFirstRow: boolean,
-): Promise<void> {
-  if (ports.signal?.aborted === true) return
+): Promise<number> {
+  if (ports.signal?.aborted === true) return 0
   const ids = await inbox.listUnmatchedIds(ports.api.baseUrl)
   try {
     const { secondOrders, unreadCount } = await findSecondOrders(ports, ids)
-    if (isBeforeFirstRow && unreadCount > 0) onBatchEvent({ name: 'unread-requests', count: unreadCount })
     const found = secondOrders.filter(({ requestId }) => !reportedIds.has(requestId))
     for (const { requestId } of found) reportedIds.add(requestId)
     if (found.length > 0) onBatchEvent({ name: 'second-orders', found })
+    return unreadCount
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+    return 0
   }
 }
 

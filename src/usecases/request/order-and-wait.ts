@@ -21,24 +21,28 @@ export interface OrderAndWaitOptions
    * events is read less often.
    */
   inbox?: WaitOptions['inbox']
-  /** Reads requests that events name and that this store did not order, so that the order is compared with them. */
-  readUnmatched?: (() => Promise<void>) | undefined
+  /**
+   * Reads requests that events name and that this store did not order, so that the order is compared with them. Returns
+   * the number of those that were not read.
+   */
+  readUnmatched?: (() => Promise<number>) | undefined
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called once the order was accepted, before any wait. */
   onAccepted?: (() => Promise<void>) | undefined
 }
 
 export interface FollowedOrder {
-  result: { request_id: string; status: string }
+  /** `unread`: the number of requests with which the order was not compared; absent if it is 0. */
+  result: { request_id: string; status: string; unread?: number }
   /** An error that sets the exit code although the order was accepted. */
   failure: RefcheckError | undefined
 }
 
 /** Orders at most once, and waits for the request if `shouldWait` is set. */
 export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
-  await options.readUnmatched?.()
+  const unread = (await options.readUnmatched?.()) ?? 0
   const created = await createOrExplain(order, options)
-  const result = { request_id: created.requestId, status: created.status }
+  const result = { request_id: created.requestId, status: created.status, ...(unread > 0 && { unread }) }
   await options.onAccepted?.()
   if (created.interruption !== undefined || !options.shouldWait)
     return { result, failure: created.interruption }

@@ -394,6 +394,26 @@ export async function findRowsOfRequest(
   return (await ledger.list({ requestId })).filter(({ baseUrl }) => serviceOf(baseUrl) === service)
 }
 
+interface UnreadServices extends Pick<Services, 'unmatched'> {
+  api: Pick<Api, 'baseUrl' | 'userEmail'>
+  governor: Pick<Services['governor'], 'account'>
+  ledger: Pick<Ledger, 'list'>
+}
+
+/** Returns the service and reader of requests that no row ordered. */
+export function readerOf({ api, governor }: Pick<UnreadServices, 'api' | 'governor'>) {
+  const { baseUrl, userEmail } = api
+  return { service: serviceOf(baseUrl), reader: `${governor.account} ${userEmail.toLowerCase()}` }
+}
+
+/** Returns those of the ids whose requests no row has and that have no final read. */
+export async function findUnread(services: UnreadServices, ids: Iterable<string>): Promise<string[]> {
+  const unreadIds: string[] = []
+  for (const id of await services.unmatched.selectUnread(ids, readerOf(services)))
+    if ((await findRowsOfRequest(services, id)).length === 0) unreadIds.push(id)
+  return unreadIds
+}
+
 /**
  * Returns the newest other request of the service for the person and package of each of these requests that ended
  * without a result, by the id of that request. Left out are orders that ended without a result too.
