@@ -129,7 +129,9 @@ test('an unmatched request for a person who was ordered with this store is repor
     {
       requestId: createId(9),
       createdAt: unmatched.created_at,
-      order: { requestId: createId(1), batchId: batch.id, row: 1 },
+      packageId: 12,
+      shares: [],
+      order: { requestId: createId(1), batchId: batch.id, row: 1, packageId: 12 },
     },
   ])
 })
