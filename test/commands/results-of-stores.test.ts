@@ -42,8 +42,8 @@ const upperResults = (line: string): string =>
     .map((cell, at) => (at < 4 ? cell : cell.toUpperCase()))
     .join(',')
 
-const writePeople = ({ write }: Session, names: readonly Name[], file = 'people.csv'): void =>
-  write(file, [header, ...names.map((name) => people[name]), ''].join('\n'))
+const writePeople = ({ write }: Session, names: readonly Name[]): string =>
+  write('people.csv', [header, ...names.map((name) => people[name]), ''].join('\n'))
 
 const orderedNames = ({ listOrderedEmails }: Session): string[] =>
   listOrderedEmails().map((email) => email.replace(/@.*/, ''))

@@ -183,50 +183,60 @@ export async function readForeignResults(
 ): Promise<ForeignResults> {
   const found: ForeignResults = { resultsFiles: [], unreadable: new Map() }
   for (const resultsPath of await findPossibleResults(path)) {
-    const results = await readResults(files, resultsPath)
+    const results = await readResults(files, resultsPath, async (file) =>
+      (await isOfStore(batches, file)) ? undefined : readSheetResults(file),
+    )
     if (results === undefined || (results === noResultsText && !hasNameOfResults(resultsPath, path))) continue
     if (results === emptyText && (await isResultsPathOfStore(batches, resultsPath))) continue
     if (typeof results === 'string') found.unreadable.set(resultsPath, results)
-    else if (!(await isOfStore(batches, results))) found.resultsFiles.push(results)
+    else found.resultsFiles.push(results)
   }
   return found
 }
 
 const noResultsText = 'it has no results in the columns refcheck_state and refcheck_request_id'
 
-/** Returns the results in a file, or why it cannot be read; undefined for a file that is not there. */
-async function readResults(files: FileSource, path: string): Promise<ResultsFile | string | undefined> {
+/** Reads a results file, or returns why it cannot be read. Returns undefined for a file that is not there. */
+async function readResults<T>(
+  files: FileSource,
+  path: string,
+  read: (file: BatchFile) => Promise<T>,
+): Promise<T | string | undefined> {
   try {
     const found = await stat(path).catch(() => undefined)
     // The file was deleted meanwhile.
     if (found === undefined) return undefined
     if (found.size === 0) return emptyText
-    const file = await openBatchFile(files, path)
-    const results = await readSheetResults({ ...file, name: basename(path) })
-    return results?.rows.some((row) => row !== undefined) === true ? results : noResultsText
+    const file = { ...(await openBatchFile(files, path)), name: basename(path) }
+    for await (const row of resultsRows(file)) if (row !== undefined) return await read(file)
+    return noResultsText
   } catch (error) {
     if (error instanceof RefcheckError) return error.message
     throw error
   }
 }
 
-/** Returns the results in a file; undefined for a file without columns for results. */
-export async function readSheetResults(file: BatchFile): Promise<ResultsFile | undefined> {
-  const { name, path, sheet, sha256 } = file
+/** Yields for each row of a file its result, if it has one; nothing for a file without columns for results. */
+async function* resultsRows({ name, sheet }: BatchFile): AsyncGenerator<ResultsRow | undefined> {
   const { resultsReader } = await import('../../domain/batch/results.ts')
   const readRow = resultsReader(sheet.columns)
-  if (readRow === undefined) return undefined
+  if (readRow === undefined) return
+  for await (const { cells, line } of sheet.rows()) yield readRow(cells, { file: name, line })
+}
+
+/** Returns the results in a file; undefined for a file without results. */
+export async function readSheetResults(file: BatchFile): Promise<ResultsFile | undefined> {
+  const { name, path, sha256 } = file
   const rows: (ResultsRow | undefined)[] = []
   const byPerson = new Map<string, Map<string, ResultsRow>>()
-  for await (const { cells, line } of sheet.rows()) {
-    const row = readRow(cells, { file: name, line })
+  for await (const row of resultsRows(file)) {
     rows.push(row)
     if (row?.digests === undefined || !isEvidence(row)) continue
     const key = createPersonKey(row.digests)
     const rowsOfPerson = byPerson.get(key) ?? new Map<string, ResultsRow>()
     byPerson.set(key, rowsOfPerson.set(createTargetKey(row), row))
   }
-  return { name, path, sha256, rows, byPerson }
+  return rows.length === 0 ? undefined : { name, path, sha256, rows, byPerson }
 }
 
 export const createPersonKey = ({ name, email, phone }: PersonDigests): string => `${name}${email}${phone}`
@@ -261,29 +271,33 @@ export async function isReplaceable(
   { id, baseUrl, account = '', rows }: ReplacingBatch,
   ifUnreadable = false,
 ): Promise<boolean> {
-  const found = await readResults(files, path)
-  if (typeof found !== 'object') return ifUnreadable
-  if (!(await isOfStore(batches, found))) return false
-  const others = found.rows.filter(
-    (row) => row !== undefined && row.batchId !== id && row.state !== 'pending' && isEvidence(row),
-  )
-  if (others.length === 0) return true
-  const keys = new Set<string>()
-  for await (const { recipient, packageId } of rows()) {
-    if (recipient === undefined) continue
-    const target = createTargetKey({ packageId, baseUrl: serviceOf(baseUrl), account })
-    keys.add(`${createPersonKey(personDigests(recipient))} ${target}`)
-  }
-  return others.every(
-    (row) =>
-      row?.digests !== undefined && keys.has(`${createPersonKey(row.digests)} ${createTargetKey(row)}`),
-  )
+  const answer = await readResults(files, path, async (file) => {
+    if (!(await isOfStore(batches, file))) return false
+    const others = new Set<string>()
+    for await (const row of resultsRows(file)) {
+      if (row === undefined || row.batchId === id || row.state === 'pending' || !isEvidence(row)) continue
+      if (row.digests === undefined) return false
+      others.add(`${createPersonKey(row.digests)} ${createTargetKey(row)}`)
+    }
+    if (others.size === 0) return true
+    for await (const { recipient, packageId } of rows()) {
+      if (recipient === undefined) continue
+      const target = createTargetKey({ packageId, baseUrl: serviceOf(baseUrl), account })
+      others.delete(`${createPersonKey(personDigests(recipient))} ${target}`)
+    }
+    return others.size === 0
+  })
+  return typeof answer === 'boolean' ? answer : ifUnreadable
 }
 
-/** Whether all rows of a results file are rows of batches of this store, whose own data then has precedence. */
-async function isOfStore(batches: Pick<Batches, 'find'>, { rows }: ResultsFile): Promise<boolean> {
-  for (const id of new Set(rows.flatMap((row) => (row === undefined ? [] : [row.batchId]))))
-    if (id === undefined || (await batches.find(id))?.id !== id) return false
+/** Whether all results in a file are of batches of this store, whose own data then has precedence. */
+async function isOfStore(batches: Pick<Batches, 'find'>, file: BatchFile): Promise<boolean> {
+  const ownIds = new Set<string>()
+  for await (const row of resultsRows(file)) {
+    if (row === undefined || (row.batchId !== undefined && ownIds.has(row.batchId))) continue
+    if (row.batchId === undefined || (await batches.find(row.batchId))?.id !== row.batchId) return false
+    ownIds.add(row.batchId)
+  }
   return true
 }
 
