@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -12,10 +12,10 @@ recordForFaultTable('colleagues-results', { mustNotHappen: 'ordered twice' })
 const run = 'batch run people.csv --package 102 --yes'
 
 /** The environment of a colleague, who has another store and other settings, and works in the same folder. */
-const colleague = ({ folder }: Session) => ({
+const colleague = ({ folder }: Session, name = 'other') => ({
   env: {
-    REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
-    REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
+    REFCHECK_DATA_DIR: join(folder, name, 'data'),
+    REFCHECK_CONFIG_DIR: join(folder, name, 'config'),
   },
 })
 
@@ -32,14 +32,25 @@ describe('a results file of another store next to the input', () => {
     await here.type(run)
     expect(await here.type(run, { exported: colleague(here).env })).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
+      2>
+      2> people.csv: 3 rows
+      2>   0 orders to send
+      2>   3 rows ordered before, not sent
+      2>     Ana Row1 (line 2): ordered, by line 2 of people.results.csv
+      2>     Ana Row2 (line 3): ordered, by line 3 of people.results.csv
+      2>     Ana Row3 (line 4): ordered, by line 4 of people.results.csv
+      2>
       ✔ All 3 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
-      people.csv: 3 rows
-        0 orders to send
-        3 rows ordered before, not sent
-          Ana Row1 (line 2): ordered, by line 2 of people.results.csv
-          Ana Row2 (line 3): ordered, by line 3 of people.results.csv
-          Ana Row3 (line 4): ordered, by line 4 of people.results.csv
+      batch  BATCH_2
+      people.csv, 102 Identity check only
+
+      3  duplicate
+      3  rows
+
+      results  HOME/people.results-2.csv
+
+      Next: refcheck report sync --output reports
       exit 0
     `)
     expect(here.listOrderedEmails()).toEqual(createEmails(3))
@@ -284,8 +295,9 @@ describe('a results file', () => {
     const original = here.read('people.results.csv')
     expect((await here.type(run, colleague(here))).code).toBe(0)
     expect(here.listOrderedEmails()).toHaveLength(1)
+    rmSync(join(here.folder, 'people.results-2.csv'))
     here.write('people.results.csv', change(original))
-    expect((await here.type(run, colleague(here))).code).toBe(0)
+    expect((await here.type(run, colleague(here, 'third'))).code).toBe(0)
     expect(here.listOrderedEmails()).toHaveLength(2)
   })
 

@@ -39,7 +39,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
       // Another store may have ordered the people while the question was open.
       await updateExternalResults(services, services.files, batchBefore)
     }
-    const options = { maxOrders: flags.max, isJson: flags.json }
+    const options = { maxOrders: flags.max, isJson: flags.json, reportsUnreadResults: false }
     this.answer(...(await runBatch(app, this.signal, batch.id, options)))
   }
 }

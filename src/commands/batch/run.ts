@@ -95,7 +95,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
 
   protected async continueBatch(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
-    const options = { file, maxOrders: this.flags.max, isPlanned, isJson: this.flags.json }
+    const { max: maxOrders, json: isJson } = this.flags
+    const options = { file, maxOrders, isPlanned, isJson, reportsUnreadResults: false }
     this.answer(...(await runBatch(this.app, this.signal, batchId, options)))
   }
 

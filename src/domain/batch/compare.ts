@@ -16,6 +16,7 @@ import {
   type KnownRelations,
   findPhoneSharer,
   type Conflict,
+  addStoredResults,
   findConflict,
 } from '../submission/conflicts.ts'
 import { orderWith, type Submission } from '../submission/submission.ts'
@@ -78,6 +79,7 @@ export class FileComparer {
   readonly #allowed: Allowed
   readonly #relationsOf: (packageId: number) => KnownRelations
   readonly #earlierRows: EarlierRows
+  readonly #ignoresResults: boolean
   #position = -1
 
   /** `rows` returns earlier rows by position. Rows must be compared in the order of `rows`. */
@@ -91,16 +93,18 @@ export class FileComparer {
     this.#allowed = allowed
     this.#relationsOf = relationsOf
     this.#earlierRows = new EarlierRows(batch, rows, allowed)
+    this.#ignoresResults = rows.ignoresResults === true
   }
 
   /**
    * Compares the next row. `storedCandidates` are orders of the store that have anything in common with the
    * row.
    */
-  compare(row: NewRow, storedCandidates: readonly Candidate[]): ComparedRow {
+  compare(newRow: NewRow, storedCandidates: readonly Candidate[]): ComparedRow {
     this.#position += 1
-    if (row.state !== 'pending') return { row, identities: undefined, conflict: undefined }
+    if (newRow.state !== 'pending') return { row: newRow, identities: undefined, conflict: undefined }
     const { id, baseUrl, addedAt, account } = this.#batch
+    const row = { ...newRow }
     const { recipient, packageId, externalResults } = row
     const identities = personIdentities(recipient)
     const comparedOrder: ComparableRow = {
@@ -114,6 +118,8 @@ export class FileComparer {
       account,
       externalResults,
     }
+    comparedOrder.externalResults = addStoredResults(comparedOrder, storedCandidates, this.#ignoresResults)
+    row.externalResults = comparedOrder.externalResults
     const candidates = [...storedCandidates, ...this.#earlierRows.findCandidates(row, identities)]
     const relations = this.#relationsOf(packageId)
     const conflict = findConflict(comparedOrder, candidates, this.#allowed, relations)

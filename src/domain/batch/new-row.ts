@@ -93,11 +93,11 @@ export class PackedRows implements RowList {
   /** Rows that are not pending, by position. */
   readonly #notPending = new Map<number, NewRow>()
   readonly #resultsByPosition = new Map<number, readonly ExternalResult[]>()
-  readonly #ignoresResults: boolean
+  readonly ignoresResults: boolean
 
-  /** `ignoresResults` leaves out all external results. */
+  /** `ignoresResults` marks all external results as ignored. */
   constructor({ ignoresResults = false }: { ignoresResults?: boolean } = {}) {
-    this.#ignoresResults = ignoresResults
+    this.ignoresResults = ignoresResults
   }
 
   push(row: NewRow): void {
@@ -116,7 +116,11 @@ export class PackedRows implements RowList {
 
   /** Sets the external results for the person of the row at `position`. */
   setResults(position: number, results: readonly ExternalResult[]): void {
-    this.#resultsByPosition.set(position, results)
+    const isIgnored = this.ignoresResults
+    this.#resultsByPosition.set(
+      position,
+      isIgnored ? results.map((each) => ({ ...each, isIgnored })) : results,
+    )
   }
 
   at(position: number): NewRow | undefined {
@@ -126,7 +130,7 @@ export class PackedRows implements RowList {
     const page = this.#pages[Math.floor(start / pageBytes)] as Uint8Array
     const body = page.subarray(offset, offset + (this.#lengths[position] as number))
     const { package_id, recipient } = JSON.parse(decoder.decode(body)) as RequestBody
-    const externalResults = this.#ignoresResults ? [] : this.#resultsByPosition.get(position)
+    const externalResults = this.#resultsByPosition.get(position)
     return {
       row: this.#numbers[position] as number,
       line: this.#lines[position],

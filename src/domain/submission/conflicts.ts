@@ -2,14 +2,8 @@ import type { Recipient } from '../../contract/request.ts'
 import { sharedKey, serviceOf } from './identity.ts'
 import { similarity, type SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
-import { type Submission, isUnmatched } from './submission.ts'
-import {
-  isVisibleTo,
-  namesOrder,
-  isEvidence,
-  type ExternalResult,
-  orderOfResult,
-} from './external-results.ts'
+import { type Submission, isUnmatched, orderOfResult } from './submission.ts'
+import { isVisibleTo, namesOrder, isEvidence, type ExternalResult } from './external-results.ts'
 import { isLoopbackUrl } from '../../contract/url.ts'
 
 /**
@@ -79,6 +73,10 @@ export interface Candidate {
   areNamesUncompared?: boolean
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
+  /** The external results that are stored with the order. */
+  storedResults?: readonly ExternalResult[] | undefined
+  /** Whether only the stored results conflict with the row, and not the order itself. */
+  hasResultsOnly?: boolean | undefined
 }
 
 /** Known relations of packages and services, and the user's releases, as they concern one row. */
@@ -135,6 +133,8 @@ export interface Conflict {
   order: Submission
   /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
+  /** All external results of the row, in which `order.row` is the position of `externalResult`. */
+  externalResults?: readonly ExternalResult[] | undefined
   /**
    * The package of the row, if the order has another one that counts as the same after a move, and since when; undefined
    * otherwise.
@@ -163,9 +163,48 @@ export function findConflicts(
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict[] {
-  return [...candidates, ...candidatesFromResults(row)].flatMap(
+  const orders = candidates.filter(({ hasResultsOnly }) => hasResultsOnly !== true)
+  return [...orders, ...candidatesFromResults(row)].flatMap(
     (candidate) => conflictWith(row, candidate, allowed, relations) ?? [],
   )
+}
+
+/**
+ * Returns the external results of a row, and those that are stored with rows of the same or a similar person and name
+ * an order that was made: a results file is found next to one file only. `isIgnored`: whether a user decided that the
+ * row's external results are ignored.
+ */
+export function addStoredResults(
+  row: ComparableRow,
+  candidates: readonly Candidate[],
+  isIgnored = false,
+): ComparableRow['externalResults'] {
+  const { externalResults, account = '' } = row
+  const results = [...(externalResults ?? [])]
+  for (const candidate of candidates) {
+    const { order, isSamePerson, storedResults = [] } = candidate
+    const found = storedResults.filter(
+      (each) => namesOrder(each) && each.isIgnored !== true && isVisibleTo(each, account),
+    )
+    const similar = isSamePerson || found.length === 0 ? undefined : similarityTo(row, candidate)
+    if (!isSamePerson && (similar === undefined || similar.kind === 'phone')) continue
+    const isSimilar = similar?.kind === 'similar'
+    for (const { packageId = order.packageId, baseUrl = order.baseUrl, ...each } of found) {
+      const result: ExternalResult = {
+        ...each,
+        packageId,
+        baseUrl,
+        ...(isSimilar && { person: 'similar', shares: [...similar.shares] }),
+        ...(isIgnored && { isIgnored }),
+      }
+      const isKnown = results.some(
+        ({ requestId, person }) =>
+          requestId === result.requestId && (person === 'same' || person === result.person),
+      )
+      if (!isKnown) results.push(result)
+    }
+  }
+  return results.length === 0 ? externalResults : results
 }
 
 /** Returns the orders that only results files name. */
@@ -197,7 +236,12 @@ function conflictWith(
   if (conflict === undefined || externalResult === undefined) return conflict
   return relations.isReleased(candidate.order)
     ? undefined
-    : { ...conflict, ...applyExternalResult(externalResult, conflict), externalResult }
+    : {
+        ...conflict,
+        ...applyExternalResult(externalResult, conflict),
+        externalResult,
+        externalResults: row.externalResults,
+      }
 }
 
 /** Adds the package of the row to its conflict with an order of another package that counts as the same. */
@@ -322,17 +366,24 @@ function compareSame(
   return { becomes: 'duplicate', reason: 'same', shares: [], order, moreCount: 0 }
 }
 
+function similarityTo(
+  { recipient }: ComparableRow,
+  { order, hasSameEmail, areNamesUncompared }: Candidate,
+): ReturnType<typeof similarity> {
+  return areNamesUncompared === true || recipient === undefined || order.recipient === undefined
+    ? // The name of an erased person is not stored, so only a user can decide.
+      { kind: 'similar', shares: [hasSameEmail === true ? 'email' : 'phone'] }
+    : similarity(recipient, order.recipient)
+}
+
 function compareSimilar(
   row: ComparableRow,
-  { order, hasSameEmail, areNamesUncompared }: Candidate,
+  candidate: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  const similarityFound =
-    areNamesUncompared === true || row.recipient === undefined || order.recipient === undefined
-      ? // The name of an erased person is not stored, so only a user can decide.
-        ({ kind: 'similar', shares: [hasSameEmail === true ? 'email' : 'phone'] } as const)
-      : similarity(row.recipient, order.recipient)
+  const { order } = candidate
+  const similarityFound = similarityTo(row, candidate)
   // The people are the same although their fingerprints differ: a damaged fingerprint must not make a person new.
   if (similarityFound?.kind === 'same') return compareSame(row, order, 'one', allowed, relations)
   if (similarityFound?.kind !== 'similar') return undefined
@@ -372,7 +423,8 @@ export function findPhoneSharer(
 ): Submission | undefined {
   if (recipient === undefined) return undefined
   return candidates.find(
-    ({ order }) =>
+    ({ order, hasResultsOnly }) =>
+      hasResultsOnly !== true &&
       order.recipient !== undefined &&
       relations.relatedIds.has(order.packageId) &&
       serviceOf(order.baseUrl) === serviceOf(baseUrl) &&

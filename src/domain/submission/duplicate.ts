@@ -98,7 +98,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
       return unmatchedSentences(conflict)
     case 'similar':
       return [
-        `somebody similar ${orderedVerb(order.state)}: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar ${orderedVerb(order.state)}: ${orderText(order)} for ${personOrPosition(conflict)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':
@@ -198,12 +198,16 @@ export function personOf({ recipient, reason }: Pick<Submission, 'recipient' | '
     : 'somebody whose name is not known here (recovered)'
 }
 
+/** Returns the person of a conflicting order; the position of a person whom only a results file names. */
+export const personOrPosition = ({ order, externalResult }: Conflict): string =>
+  externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)
+
 /** Returns what a row conflicts with and why, as one clause. */
 export function conflictText(conflict: Conflict): string {
-  const { order, reason, shares, externalResult } = conflict
+  const { order, reason, shares } = conflict
   const packageText = relatedPackageText(conflict)
   if (reason === 'unmatched_request') return `${unmatchedText(order.requestId, shares)}${packageText}`
-  return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonText(reason, order.state)}${packageText}`
+  return `${personOrPosition(conflict)} ${heldReasonText(reason, order.state)}${packageText}`
 }
 
 /** Returns the shared values as text, such as `e-mail and phone`. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 
 import type { SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
-import { orderWith, type Submission } from './submission.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
@@ -27,6 +26,8 @@ export interface ExternalResult {
   person: 'same' | 'similar' | 'unclear'
   /** The values that a similar person has in common with the row's person. */
   shares: SharedDetail[]
+  /** Whether a user decided that this result is ignored. */
+  isIgnored?: boolean | undefined
 }
 
 /**
@@ -35,14 +36,15 @@ export interface ExternalResult {
  */
 export const resultsBatch = 'results'
 
-type ResultOfRow = Pick<ExternalResult, 'state'> & { requestId?: string | undefined }
+type ResultOfRow = Pick<ExternalResult, 'state' | 'isIgnored'> & { requestId?: string | undefined }
 
 /**
  * Returns whether an external result is evidence of an order. `rejected`, `invalid`, `cancelled` and `held` rows
  * ordered nothing, but with a request such a row names the order of its person that was made, or may have been made,
  * otherwise.
  */
-export function isEvidence({ state, requestId }: ResultOfRow): boolean {
+export function isEvidence({ state, requestId, isIgnored }: ResultOfRow): boolean {
+  if (isIgnored === true) return false
   return requestId !== undefined || !['rejected', 'invalid', 'cancelled', 'held'].includes(state)
 }
 
@@ -73,10 +75,11 @@ export function mergeExternalResults(
   const stored = oldResults.map((each): ExternalResult => {
     if (!files.has(each.file)) return each
     const index = remaining.findIndex((other) => isEqual(each, other))
-    // A result that its file no longer has becomes `cancelled` without a request, which is no evidence of an order.
-    return (
-      remaining.splice(index, index < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled', requestId: undefined }
-    )
+    // An order that was made does not become unmade when its file no longer has it: the file may have been overwritten
+    // or cut off. Another result becomes `cancelled` without a request, which is no evidence of an order.
+    const [found] = remaining.splice(index, index < 0 ? 0 : 1)
+    if (found !== undefined) return each.isIgnored === true ? { ...found, isIgnored: true } : found
+    return namesOrder(each) ? each : { ...each, state: 'cancelled', requestId: undefined }
   })
   const merged = [...stored, ...remaining]
   return JSON.stringify(merged) === JSON.stringify(oldResults) ? undefined : merged
@@ -86,35 +89,6 @@ const comparedFields = ['file', 'state', 'requestId', 'packageId', 'baseUrl', 'a
 
 const isEqual = (one: ExternalResult, other: ExternalResult): boolean =>
   comparedFields.every((name) => one[name] === other[name])
-
-/**
- * Returns the order that a results file names, as an order of the store. `number`: the position of the external
- * result, from 1.
- */
-export function orderOfResult(
-  externalResult: ExternalResult,
-  number: number,
-  row: { baseUrl: string; packageId: number; addedAt: number },
-): Submission {
-  const { requestId, requestStatus, at = row.addedAt } = externalResult
-  return orderWith({
-    batchId: resultsBatch,
-    row: number,
-    // A duplicate without a request repeats an order whose outcome was unknown.
-    state: namesOrder(externalResult)
-      ? 'accepted'
-      : externalResult.state === 'pending'
-        ? 'pending'
-        : 'unknown',
-    baseUrl: externalResult.baseUrl ?? row.baseUrl,
-    packageId: externalResult.packageId ?? row.packageId,
-    attempts: 1,
-    addedAt: at,
-    attemptedAt: externalResult.at,
-    requestId,
-    requestStatus,
-  })
-}
 
 /** Returns the position of an external result, such as `line 3 of people.results.csv`. */
 export function externalResultPosition({ file, line }: Pick<ExternalResult, 'file' | 'line'>): string {

@@ -1,4 +1,5 @@
 import type { Recipient } from '../../contract/request.ts'
+import { type ExternalResult, namesOrder, resultsBatch } from './external-results.ts'
 import type { SharedDetail } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 
@@ -76,6 +77,8 @@ interface NewSubmission {
   recipient: Recipient
   /** The exact bytes that will be sent. */
   body: Uint8Array
+  /** The external results about the person. They are set when the order is compared. */
+  externalResults?: readonly ExternalResult[] | undefined
 }
 
 /** `single` is a batch of one order, which does not outlive the process that added it. */
@@ -169,6 +172,35 @@ export function unmatchedOrder({
     attemptedAt: createdAt,
     requestId,
     requestStatus: status,
+  })
+}
+
+/**
+ * Returns the order that a results file names, as an order of the store. `number`: the position of the external
+ * result, from 1.
+ */
+export function orderOfResult(
+  externalResult: ExternalResult,
+  number: number,
+  row: { baseUrl: string; packageId: number; addedAt: number },
+): Submission {
+  const { requestId, requestStatus, at = row.addedAt } = externalResult
+  return orderWith({
+    batchId: resultsBatch,
+    row: number,
+    // A duplicate without a request repeats an order whose outcome was unknown.
+    state: namesOrder(externalResult)
+      ? 'accepted'
+      : externalResult.state === 'pending'
+        ? 'pending'
+        : 'unknown',
+    baseUrl: externalResult.baseUrl ?? row.baseUrl,
+    packageId: externalResult.packageId ?? row.packageId,
+    attempts: 1,
+    addedAt: at,
+    attemptedAt: externalResult.at,
+    requestId,
+    requestStatus,
   })
 }
 

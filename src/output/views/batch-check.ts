@@ -18,6 +18,7 @@ import {
   personOf,
   sharedText,
   conflictText,
+  personOrPosition,
   countsAsText,
   relatedPackageText,
 } from '../../domain/submission/duplicate.ts'
@@ -439,14 +440,11 @@ function heldLines(held: Plan['held']): string[] {
 /**
  * Returns the person who has the same e-mail or phone, and the shared value. `personOf` contains the e-mail already.
  */
-function similarPerson(
-  person: Plan['held'][number]['person'],
-  { order, shares, externalResult }: Conflict,
-): string {
+function similarPerson(person: Plan['held'][number]['person'], conflict: Conflict): string {
+  const { order, shares, externalResult } = conflict
   if (externalResult === undefined && order.recipient !== undefined && shares.includes('email'))
     return personOf(order)
-  const who = externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)
-  return `${who}: ${shares.includes('email') ? person.email : person.phone}`
+  return `${personOrPosition(conflict)}: ${shares.includes('email') ? person.email : person.phone}`
 }
 
 function earlierOrderText({ order, externalResult }: Conflict): string {

@@ -23,7 +23,7 @@ import { type SubmissionState, waitingStates } from '../../domain/submission/sta
 import { requireAccount } from './accounts.ts'
 import { type Work, all, get, insertRows, maxRows, readPages, run, runShared, updateRows } from './engine.ts'
 import { newsChannel } from './inbox.ts'
-import { Matching, StoredCandidates, allowedBy, findNamesakes, isLeftOutButOrdered } from './matching.ts'
+import { Matching, StoredCandidates, allowedBy, isLeftOutButOrdered } from './matching.ts'
 import { type Lease, type LeaseUse, StorePart, shortWait } from './store-part.ts'
 import {
   type StoredRecipient,
@@ -32,6 +32,7 @@ import {
   submissionFields,
   type SelectedRow,
   batchRowOf,
+  findNamesakes,
   recipientOf,
   selectOrdersWith,
   sqlList,

@@ -57,13 +57,6 @@ type PackageRelations = Pick<KnownRelations, 'relatedIds' | 'predecessors'>
 /** A row that a change of the batch's package can move. */
 export type MovableRow = Pick<Submission, 'row' | 'state' | 'packageId' | 'recipient'> & { body: Uint8Array }
 
-/** Stored instead of external results once a user has decided that they are to be ignored. */
-const ignoredResults = '[]'
-
-const ignoreResults = `
-UPDATE submissions SET external_results = '${ignoredResults}'
-WHERE batch_id = :batchId AND external_results IS DISTINCT FROM '${ignoredResults}' AND state IN ${sqlList(waitingStates)}`
-
 const selectResults = `
 SELECT row_number, state, external_results FROM submissions
 WHERE batch_id = :batchId AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
@@ -258,15 +251,24 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** Makes external results of the batch's waiting rows ignored. `recheck` has to be called afterwards. */
+  /**
+   * Makes the external results that the batch's waiting rows have now ignored, and none that are found later. `recheck`
+   * has to be called afterwards.
+   */
   async ignoreResults(batchId: string): Promise<void> {
-    await this.engine.run(run(ignoreResults, { batchId }))
+    await this.#compareInTransaction(batchId, function* () {
+      for (const { row, externalResults } of yield* all<RowWithResults>(selectResults, { batchId })) {
+        const results = parseExternalResults(externalResults)
+        if (results === undefined) continue
+        for (const each of results) each.isIgnored = true
+        yield* updateRows('submissions', { externalResults: JSON.stringify(results) }, { batchId, row })
+      }
+    })
   }
 
   /**
    * Replaces the external results of the batch's waiting rows. `rows`: the new results by row; `files`: the names of
-   * the files that were read. A row whose results a user has decided to ignore is not changed. Pending rows are
-   * compared at once, the others by `recheck`.
+   * the files that were read. Pending rows are compared at once, the others by `recheck`.
    */
   async updateExternalResults(
     batchId: string,
@@ -316,6 +318,14 @@ export class HeldRows extends StorePart {
         })
         if (conflicts === undefined) continue
         const releasedOrders = conflicts.map(({ order }) => order)
+        const externalResults = conflicts.find((each) => each.externalResults)?.externalResults
+        // A release names the position of a result.
+        if (externalResults !== undefined)
+          yield* updateRows(
+            'submissions',
+            { externalResults: JSON.stringify(externalResults) },
+            { batchId, row },
+          )
         yield* matching.recordReleases({ batchId, row }, releasedOrders, decision)
         const newState = yield* matching.compareAgain({ batchId, row }, 'held', decision.at)
         if (newState === 'pending') result.rows.push(row)
@@ -564,7 +574,6 @@ function* replaceResults(
   at: number,
 ): Work<void> {
   for (const { row, state, externalResults } of yield* all<RowWithResults>(selectResults, { batchId })) {
-    if (externalResults === ignoredResults) continue
     const oldResults = parseExternalResults(externalResults) ?? []
     const merged = mergeExternalResults(oldResults, files, rows.get(row) ?? [])
     if (merged === undefined) continue

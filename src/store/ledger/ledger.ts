@@ -13,6 +13,7 @@ import {
   allOrders,
   batchFields,
   filterClause,
+  findNamesakes,
   singleOrderRows,
   selectRequeuedUnknown,
   selectSubmissions,
@@ -29,7 +30,7 @@ import type {
   SubmissionFilter,
 } from '../../domain/submission/submission.ts'
 import type { Conflict } from '../../domain/submission/conflicts.ts'
-import { type AddGuard, findConflictOfNew, findNamesakes, Matching } from './matching.ts'
+import { type AddGuard, findConflictOfNew, Matching } from './matching.ts'
 import {
   type Change,
   refuseImpossible,
@@ -268,9 +269,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Adds a batch with its rows, which are `pending`. If an order conflicts with one of them
-   * (domain/submission/conflicts), nothing is added and the conflict is returned. No other process adds rows of the
-   * account in between.
+   * Adds a batch with `pending` rows, while no other process adds rows of the account. If an order conflicts with one of
+   * them (domain/submission/conflicts), nothing is added and the conflict is returned.
    */
   async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     refuseMemoryStore(this.location, batch.baseUrl)

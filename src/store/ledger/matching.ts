@@ -1,4 +1,3 @@
-import type { Recipient } from '../../contract/request.ts'
 import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import {
   type Allowed,
@@ -6,11 +5,11 @@ import {
   type ComparableRow,
   type Conflict,
   type KnownRelations,
+  addStoredResults,
   findConflicts,
   highestPrecedence,
   relationsOf,
   releasableReasons,
-  conflictingStates,
 } from '../../domain/submission/conflicts.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { resultsBatch } from '../../domain/submission/external-results.ts'
@@ -25,7 +24,6 @@ import {
   type StoredFingerprints,
   areFingerprintsOf,
   fingerprintLists,
-  fingerprintName,
   fingerprintPerson,
   completeFingerprints,
   sha256,
@@ -35,13 +33,13 @@ import {
   type StoredRecipient,
   type StoredRelations,
   allOrders,
+  canConflict,
   damagedStore,
   conflictColumns,
   parseExternalResults,
   readStoredRelations,
   recipientOf,
   selectOrdersWith,
-  sqlList,
   sqlMayBeSent,
 } from './submission-rows.ts'
 import { type StoredOrder, candidateOf, findUnmatched, unmatchedCondition } from './unmatched-requests.ts'
@@ -65,7 +63,10 @@ export function* findConflictOfNew(
 ): Work<Conflict | undefined> {
   const common = { ...batch, batchId, account, allowed: allowedBy(guard), fingerprints: undefined }
   for (const [index, order] of batch.submissions.entries()) {
-    const conflicts = yield* matching.findConflicts({ ...common, ...order, row: index + 1 })
+    const row = { ...common, ...order, row: index + 1 }
+    const conflicts = yield* matching.findConflicts(row)
+    // Stored with the order, because releases name their positions.
+    order.externalResults = row.externalResults
     const conflict = highestUnreleasedConflict(conflicts, guard)
     if (conflict !== undefined) return conflict
   }
@@ -175,26 +176,23 @@ SELECT {addressOf s} AS row_address, s.batch_id, s.row_number, s.state, s.attemp
 FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batchId`
 
-/**
- * SQL condition: the order can conflict with an order of `:account`. A row that is held because the store had lost
- * attempts conflicts too, because it may have been ordered. An order of an account is compared with
- * orders of the same account and with orders without an account; an order without an account is compared with
- * all.
- */
-const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('s')})
-  AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
-
 /** Of several conflicts with the same precedence, the one with the earliest order is shown. */
 const orderByAdded = 'ORDER BY b.{added}, s.row_number'
 
-const orderFingerprintColumns = fingerprintColumns.map((column) => `s.${column}`)
+/** `can_conflict` is 0 for a row whose external results alone may conflict. */
+const candidateColumns = [
+  ...fingerprintColumns.map((column) => `s.${column}`),
+  's.external_results',
+  `CAST((${canConflict}) AS integer) AS can_conflict`,
+]
+const isCandidate = `(${canConflict} OR s.external_results IS NOT NULL)`
 
 /**
- * Orders that share a fingerprint with a row. `:skipsOthersOfBatch`: rows of the same batch are left out, unless they
+ * Orders and external results that share a fingerprint with a row. `:skipsOthersOfBatch`: rows of the same batch are left out, unless they
  * have the same person, an unknown outcome, or may have been sent before the store lost attempts.
  */
-export const selectCandidates = `${selectOrdersWith(orderFingerprintColumns)}
-WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${canConflict}
+export const selectCandidates = `${selectOrdersWith(candidateColumns)}
+WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${isCandidate}
   AND NOT (s.batch_id = :batchId AND (s.row_number = :row
     OR (:skipsOthersOfBatch = 1 AND s.person_print <> :personPrint AND s.state <> 'unknown'
       AND NOT ${sqlMayBeSent('s')})))
@@ -211,7 +209,7 @@ WITH shared AS MATERIALIZED (
   UNION SELECT * FROM submissions WHERE {isIn email_print, emails}
   UNION SELECT * FROM submissions WHERE {isIn phone_print, phones}
 )
-${selectOrdersWith(orderFingerprintColumns, '(SELECT * FROM shared)')} WHERE ${canConflict} AND s.batch_id <> :batchId ${orderByAdded}`
+${selectOrdersWith(candidateColumns, '(SELECT * FROM shared)')} WHERE ${isCandidate} AND s.batch_id <> :batchId ${orderByAdded}`
 
 const matchesExternalResult = `s.matches_batch = '${resultsBatch}'`
 
@@ -224,15 +222,6 @@ export const isLeftOutButOrdered = `(
 /** The time when the order that a row conflicts with was sent, also for an order that only a results file names. */
 const sentAt = `coalesce(a.began_at, m.changed_at, CASE WHEN ${matchesExternalResult} THEN
   CAST({json s.external_results} -> CAST(s.matches_row - 1 AS integer) ->> 'at' AS bigint) END)`
-
-/**
- * People with one of these names for whom an order was or may have been made, each with the time of the last attempt.
- */
-const selectNamesakes = `
-SELECT s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url, max(a.began_at) AS ordered_at
-FROM submissions s JOIN batches b ON b.id = s.batch_id JOIN attempts a ON a.id = s.attempt_id
-WHERE {isIn s.name_print, names} AND ${canConflict} AND s.state <> 'pending' AND s.batch_id <> :batchId
-GROUP BY s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url ORDER BY ordered_at DESC LIMIT 1000`
 
 /** Selects a row, which no other transaction can change until the end of this one. */
 export const lockRow = `${selectRowToCompare} AND s.row_number = :row {lockRows s}`
@@ -271,7 +260,8 @@ SELECT batch_id, row_number FROM releases WHERE other_batch = :batchId AND other
 
 const updateConflict = `
 UPDATE submissions SET state = :state, changed_at = :at, reason = NULL, field = NULL,
-  matches_batch = :matchesBatch, matches_row = :matchesRow, held_for = :heldFor, shares = :shares
+  matches_batch = :matchesBatch, matches_row = :matchesRow, held_for = :heldFor, shares = :shares,
+  external_results = coalesce(CAST(:externalResults AS text), external_results)
 WHERE batch_id = :batchId AND row_number = :row AND state = :from
   AND (state, matches_batch, matches_row, held_for, shares)
     IS DISTINCT FROM (CAST(:state AS text), CAST(:matchesBatch AS text), CAST(:matchesRow AS bigint),
@@ -342,11 +332,13 @@ export class Matching {
 
   /**
    * Returns all conflicts of a row, or a damaged row: this one, or another with the same e-mail, whose fingerprints
-   * do not belong to its person. Without this check the person would count as new.
+   * do not belong to its person. Without this check the person would count as new. Adds to the row the external
+   * results that other rows have of its person.
    */
   *findConflictsOrDamage(row: RowToCompare): Work<{ damaged?: RowId | undefined; conflicts: Conflict[] }> {
     const { damaged, candidates } = yield* this.#findCandidates(row)
     if (damaged !== undefined) return { damaged, conflicts: [] }
+    row.externalResults = addStoredResults(row, candidates)
     if (candidates.length === 0 && (row.externalResults ?? []).length === 0) return { conflicts: [] }
     return { conflicts: findConflicts(row, candidates, row.allowed, yield* this.#readRelationsOfRow(row)) }
   }
@@ -437,51 +429,21 @@ export class Matching {
   }
 }
 
+type SelectedCandidate = Submission &
+  StoredFingerprints & { externalResults: string | undefined; canConflict: 0 | 1 }
+
 /** Returns the orders that a statement selects together with their fingerprints. */
 function* selectStoredOrders(sql: string, values: Values): Work<StoredOrder[]> {
-  const selected = yield* allOrders<Submission & StoredFingerprints>(sql, values)
-  return selected.map(({ personPrint, emailPrint, phonePrint, ...order }) => ({
-    order,
-    fingerprints: { personPrint, emailPrint, phonePrint },
-  }))
+  const selected = yield* allOrders<SelectedCandidate>(sql, values)
+  return selected.map(
+    ({ personPrint, emailPrint, phonePrint, externalResults, canConflict: can, ...order }) => ({
+      order,
+      fingerprints: { personPrint, emailPrint, phonePrint },
+      storedResults: parseExternalResults(externalResults),
+      hasResultsOnly: can === 0,
+    }),
+  )
 }
-
-/** The data of an order that is compared by the name alone. */
-export type NamedOrder = Pick<NewBatch, 'baseUrl'> & { packageId: number; recipient: Recipient }
-
-/**
- * Finds, for each order, the last order of a person with the same full name but another e-mail and phone, under the
- * same package and service. Such an order is no conflict and is only mentioned to the user. Returns a function that
- * returns the time of that order in milliseconds.
- */
-export function* findNamesakes(
-  { fingerprint }: StoreKey,
-  { id: batchId, account = '' }: Pick<NewBatch, 'id' | 'account'>,
-  orders: readonly NamedOrder[],
-): Work<(order: NamedOrder) => number | undefined> {
-  const names = orders.flatMap(({ recipient }) => fingerprintName(fingerprint, recipient) ?? [])
-  const values = { names: [...new Set(names)], account, batchId }
-  const namesakes = names.length === 0 ? [] : yield* all<Namesake>(selectNamesakes, values)
-  return ({ baseUrl, packageId, recipient }) => {
-    if (namesakes.length === 0) return undefined
-    const ownFingerprints = {
-      ...fingerprintPerson(fingerprint, recipient),
-      namePrint: fingerprintName(fingerprint, recipient),
-    }
-    return namesakes.find(
-      (each) =>
-        each.namePrint === ownFingerprints.namePrint &&
-        each.emailPrint !== ownFingerprints.emailPrint &&
-        each.phonePrint !== ownFingerprints.phonePrint &&
-        each.packageId === packageId &&
-        serviceOf(each.baseUrl) === serviceOf(baseUrl),
-    )?.orderedAt
-  }
-}
-
-type Namesake = Record<'namePrint' | 'baseUrl', string> &
-  Record<'packageId' | 'orderedAt', number> &
-  Pick<StoredFingerprints, 'emailPrint' | 'phonePrint'>
 
 /**
  * If at least this number of orders have the same phone, they are selected once for the whole file, and the candidates

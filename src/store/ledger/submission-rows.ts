@@ -2,15 +2,21 @@ import type { Recipient } from '../../contract/request.ts'
 import { statusRank, terminalStatuses } from '../../contract/statuses.ts'
 import type { BatchRow, Match, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ComparedRow } from '../../domain/batch/compare.ts'
-import type {
-  Conflict,
-  ConflictReason,
-  PackageRelation,
-  ServiceRelation,
+import {
+  type Conflict,
+  type ConflictReason,
+  type PackageRelation,
+  type ServiceRelation,
+  conflictingStates,
 } from '../../domain/submission/conflicts.ts'
-import { type ExternalResult, orderOfResult, resultsBatch } from '../../domain/submission/external-results.ts'
-import { orderIdentity } from '../../domain/submission/identity.ts'
-import type { NewBatch, Submission, SubmissionFilter } from '../../domain/submission/submission.ts'
+import { type ExternalResult, resultsBatch } from '../../domain/submission/external-results.ts'
+import { orderIdentity, serviceOf } from '../../domain/submission/identity.ts'
+import {
+  type NewBatch,
+  type Submission,
+  type SubmissionFilter,
+  orderOfResult,
+} from '../../domain/submission/submission.ts'
 import type { SharedDetail } from '../../domain/submission/similarity.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
@@ -18,6 +24,8 @@ import { type Values, type Work, all } from './engine.ts'
 import {
   type Fingerprint,
   type PersonFingerprints,
+  type StoreKey,
+  type StoredFingerprints,
   areFingerprintsOf,
   fingerprintName,
   fingerprintPerson,
@@ -85,6 +93,24 @@ export function sqlIsOfService(row: string, baseUrl: string): string {
 /** Returns an SQL condition: the row is held because the store had lost attempts, so that it may have been sent. */
 export const sqlMayBeSent = (row: string): string =>
   `(${row}.state = 'held' AND coalesce(${row}.held_for, '') = 'store_forgot')`
+
+/**
+ * SQL condition: the order can conflict with an order of `:account`. A row that is held because the store had lost
+ * attempts conflicts too, because it may have been ordered. An order of an account is compared with
+ * orders of the same account and with orders without an account; an order without an account is compared with
+ * all.
+ */
+export const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('s')})
+  AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
+
+/**
+ * People with one of these names for whom an order was or may have been made, each with the time of the last attempt.
+ */
+const selectNamesakes = `
+SELECT s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url, max(a.began_at) AS ordered_at
+FROM submissions s JOIN batches b ON b.id = s.batch_id JOIN attempts a ON a.id = s.attempt_id
+WHERE {isIn s.name_print, names} AND ${canConflict} AND s.state <> 'pending' AND s.batch_id <> :batchId
+GROUP BY s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url ORDER BY ordered_at DESC LIMIT 1000`
 
 /** The columns of a recipient. */
 export type StoredRecipient = { [name in 'firstName' | 'lastName' | 'email' | 'phone']: string | undefined }
@@ -308,12 +334,13 @@ export function submissionFields(
 }
 
 /** Returns a row's conflict as columns. */
-export function conflictColumns({ order, becomes, reason, shares }: Conflict) {
+export function conflictColumns({ order, becomes, reason, shares, externalResults }: Conflict) {
   return {
     matchesBatch: order.batchId,
     matchesRow: order.row,
     heldFor: becomes === 'held' ? reason : undefined,
     shares: shares.length === 0 ? undefined : shares.join(' '),
+    externalResults: externalResults && JSON.stringify(externalResults),
   }
 }
 
@@ -344,3 +371,40 @@ export function* readStoredRelations(): Work<StoredRelations> {
     packages: yield* all<PackageRelation>(selectPackageRelations),
   }
 }
+
+/** The data of an order that is compared by the name alone. */
+export type NamedOrder = Pick<NewBatch, 'baseUrl'> & { packageId: number; recipient: Recipient }
+
+/**
+ * Finds, for each order, the last order of a person with the same full name but another e-mail and phone, under the
+ * same package and service. Such an order is no conflict and is only mentioned to the user. Returns a function that
+ * returns the time of that order in milliseconds.
+ */
+export function* findNamesakes(
+  { fingerprint }: StoreKey,
+  { id: batchId, account = '' }: Pick<NewBatch, 'id' | 'account'>,
+  orders: readonly NamedOrder[],
+): Work<(order: NamedOrder) => number | undefined> {
+  const names = orders.flatMap(({ recipient }) => fingerprintName(fingerprint, recipient) ?? [])
+  const values = { names: [...new Set(names)], account, batchId }
+  const namesakes = names.length === 0 ? [] : yield* all<Namesake>(selectNamesakes, values)
+  return ({ baseUrl, packageId, recipient }) => {
+    if (namesakes.length === 0) return undefined
+    const ownFingerprints = {
+      ...fingerprintPerson(fingerprint, recipient),
+      namePrint: fingerprintName(fingerprint, recipient),
+    }
+    return namesakes.find(
+      (each) =>
+        each.namePrint === ownFingerprints.namePrint &&
+        each.emailPrint !== ownFingerprints.emailPrint &&
+        each.phonePrint !== ownFingerprints.phonePrint &&
+        each.packageId === packageId &&
+        serviceOf(each.baseUrl) === serviceOf(baseUrl),
+    )?.orderedAt
+  }
+}
+
+type Namesake = Record<'namePrint' | 'baseUrl', string> &
+  Record<'packageId' | 'orderedAt', number> &
+  Pick<StoredFingerprints, 'emailPrint' | 'phonePrint'>

@@ -106,11 +106,13 @@ type SelectedSecondOrder = SelectedUnmatched &
 export interface StoredOrder {
   order: Submission
   fingerprints: StoredFingerprints
+  storedResults?: Candidate['storedResults']
+  hasResultsOnly?: boolean
 }
 
 /** Returns an order as a candidate for a row whose person has the fingerprints `ownFingerprints`. */
 export function candidateOf(
-  { order, fingerprints }: StoredOrder,
+  { order, fingerprints, storedResults, hasResultsOnly }: StoredOrder,
   ownFingerprints: PersonFingerprints,
   areNamesUncompared = false,
 ): Candidate {
@@ -119,6 +121,8 @@ export function candidateOf(
     isSamePerson: fingerprints.personPrint === ownFingerprints.personPrint,
     hasSameEmail: fingerprints.emailPrint === ownFingerprints.emailPrint,
     areNamesUncompared,
+    storedResults,
+    hasResultsOnly,
   }
 }
 

@@ -110,5 +110,6 @@ export async function approveFile(
   // If no rows were left to send, the user was not asked, and the plan is claimed here.
   usedPlan ??= await claimPlan(approval, plan)
   await approval.plans.record({ ...usedPlan, batch_id: batchId })
-  return { kind: 'sent', run: await startBatch(await createSendingServices(), batchId, { file, isPlanned }) }
+  const options = { file, isPlanned, reportsUnreadResults: false }
+  return { kind: 'sent', run: await startBatch(await createSendingServices(), batchId, options) }
 }

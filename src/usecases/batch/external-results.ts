@@ -39,15 +39,21 @@ export interface ExternalResultServices
 /**
  * Opens the sources of external results about the rows of a file (src/docs/ordering.md, section 4): the
  * columns of the file itself if it is a results file, and results files next to it that another store wrote.
- * Throws InvalidInputError if one of them cannot be read, because orders of the people of this file may be in it.
+ * Throws InvalidInputError if one of them cannot be read, because orders of the people of this file may be in it, unless
+ * the user ignores results.
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
   files: FileSource,
   file: BatchFile,
+  isIgnored: boolean,
 ): Promise<ExternalResults> {
   const { name, path } = file
   const found = await readNeighbours(ports, files, path)
+  if (isIgnored) {
+    const silentPorts = { ...ports, onBatchEvent: () => undefined }
+    return new ExternalResults(silentPorts, found, await readSheetResults(file))
+  }
   for (const [resultsPath, why] of found.unreadable) {
     const resultsName = basename(resultsPath)
     // A file in another format is a copy that a user made, or the output of a command.
@@ -227,11 +233,15 @@ export class ExternalResults {
     return found
   }
 
-  /** Whether this store has the order itself; then its own data has precedence. */
+  /**
+   * Whether this store has the order itself, or the row, unless the row repeats an order that only a results file
+   * names; then its own data has precedence.
+   */
   async #isKnown({ batchId, row, requestId }: ResultsRow): Promise<boolean> {
     const { ledger, batches } = this.#ports
     if (batchId !== undefined && row !== undefined) {
-      if ((await findRow(batches, batchId, row))?.recipient !== undefined) return true
+      const found = await findRow(batches, batchId, row)
+      if (found?.recipient !== undefined && found.matches?.externalResult === undefined) return true
     }
     if (requestId === undefined) return false
     return (await ledger.list({ requestId })).some(({ recipient }) => recipient !== undefined)

@@ -163,8 +163,11 @@ export async function orderFile(
     (isDryRun || planned.packages === undefined
       ? undefined
       : await packageGoneError(ports, planned.packages, packageIds))
-  if (failure !== undefined || isDryRun || findEarlierOrders(plan) !== undefined)
-    return { kind: 'unstarted', plan, packageId, failure }
+  // A batch whose people are ordered by what results files say is stored, so that later orders are compared with it.
+  const isUnneeded =
+    findEarlierOrders(plan) !== undefined &&
+    plan.matches.every(({ conflict }) => conflict.externalResult === undefined)
+  if (failure !== undefined || isDryRun || isUnneeded) return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
   await prompts.onPlan(plan)
   if (resultsFile !== undefined) {
@@ -212,8 +215,7 @@ async function addBatch(
   const claim = await claimResultsFile(ports, file, typed, chosen, replacingBatch(planned))
   const add = async (): Promise<Batch | undefined> => {
     // The results file is reserved before, so that of two stores that order at the same time, one sees the other.
-    if (externalResults !== undefined)
-      await requireSameResults(ports, ports.files, file, externalResults, claim.path)
+    await requireSameResults(ports, ports.files, file, externalResults, claim.path)
     return ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
   }
   const existingBatch = await add().catch(async (error: unknown) => {
@@ -268,8 +270,10 @@ async function continueBatch(
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   if (choices.isDryRun) return previewKnown(ports, prompts, foundBatch.id, { file, choices })
-  if (choices.allowances.ignoreResults) await ports.heldRows.ignoreResults(foundBatch.id)
-  else await updateExternalResults(ports, ports.files, foundBatch, file)
+  const { ignoreResults } = choices.allowances
+  const resultPorts = ignoreResults ? { ...ports, onBatchEvent: () => undefined } : ports
+  await updateExternalResults(resultPorts, ports.files, foundBatch, file)
+  if (ignoreResults) await ports.heldRows.ignoreResults(foundBatch.id)
   try {
     await requireOpenStore(ports, foundBatch)
   } catch (error) {
@@ -288,11 +292,8 @@ async function continueBatch(
   const finished = results === undefined ? await findFinishedEnd(ports, batch) : undefined
   if (finished !== undefined) return { kind: 'stored', batchId: batch.id, isPlanned: false, finished }
   // Without the question, the run itself checks the packages, and its output shows the halted batch.
-  if (batch.counts.pending > 0 && !prompts.isConfirmed) {
+  if (batch.counts.pending > 0 && !prompts.isConfirmed)
     await prompts.confirm(await readOrdersToConfirm(ports, batch))
-    // Another store may have ordered the people while the question was open.
-    if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, foundBatch, file)
-  }
   if (results !== undefined) {
     const path = await findResultsPath(ports, file, results, { currentPath: batch.resultsFile })
     if (path !== undefined) await ports.batches.recordResultsFile(batch.id, path)
@@ -398,7 +399,7 @@ interface Planned {
   batch: NewFileBatch
   reading: FileReading
   /** Undefined if results files are ignored. */
-  externalResults: ExternalResults | undefined
+  externalResults: ExternalResults
   /** Packages of the service; undefined if the file is only checked. */
   packages: readonly Package[] | undefined
 }
@@ -431,13 +432,13 @@ export async function planBatch(
   const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
   const { ignoreResults } = allowances
-  const externalResults = ignoreResults ? undefined : await openExternalResults(ports, ports.files, file)
+  const externalResults = await openExternalResults(ports, ports.files, file, ignoreResults)
   const rows = new PackedRows({ ignoresResults: ignoreResults })
   const check = await checkBatch(orders, localDay(clock.now()), (row, ordinal) => {
     rows.push(newRow(row))
-    externalResults?.collect(row, ordinal)
+    externalResults.collect(row, ordinal)
   })
-  await externalResults?.attach(rows)
+  await externalResults.attach(rows)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),

@@ -32,7 +32,6 @@ import {
   requireOrganisation,
 } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
-import { updateExternalResults } from './external-results.ts'
 import { readAttemptTime } from '../request/send.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -240,8 +239,6 @@ async function orderAgain(
     await rewriteResults(ports, closedBatch)
     return { batch: closedBatch, failure: undefined }
   }
-  // Another store may have ordered the person meanwhile.
-  if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
     onlyRow: row.row,
     lease: batch.kind === 'single' ? lease : undefined,

@@ -29,9 +29,10 @@ import {
   hintWithinBatch,
   runError,
 } from '../../domain/batch/verdict.ts'
+import { updateExternalResults } from './external-results.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
-import { countOrdered, findRow, readOrdersMeanwhile } from './read-batch.ts'
+import { countOrdered, findBatch, findRow, readOrdersMeanwhile } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { joinFirst } from '../../domain/wording/text.ts'
@@ -67,19 +68,36 @@ export interface StartOptions extends Pick<
   maxOrders?: number | undefined
   /** The file from which the batch was made, if the caller has opened it. */
   file?: BatchFile | undefined
-  /** Whether the caller has just made the plan of this batch: then its packages are not checked again. */
+  /**
+   * Whether the caller has just made the plan of this batch: then its packages are not checked again, nor the results
+   * files of other stores.
+   */
   isPlanned?: boolean | undefined
+  /** False if the caller has reported the results files of other stores that cannot be read. */
+  reportsUnreadResults?: boolean | undefined
 }
 
 /** Continues a batch until no row can be sent any more, and reports the progress. */
 export async function startBatch(
   ports: StartServices,
   batchId: string,
-  { file: openedFile, isPlanned, maxOrders = Number.POSITIVE_INFINITY, ...options }: StartOptions,
+  {
+    file: openedFile,
+    isPlanned,
+    reportsUnreadResults = true,
+    maxOrders = Number.POSITIVE_INFINITY,
+    ...options
+  }: StartOptions,
 ): Promise<BatchEnd> {
   const { inbox, unmatched: _, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   const { files } = run
   await loadResultsModules()
+  // Another store may have ordered people meanwhile.
+  const batchBefore = await findBatch(ports, batchId)
+  if (batchBefore.kind === 'file' && isPlanned !== true) {
+    const onUnread = reportsUnreadResults ? onBatchEvent : () => undefined
+    await updateExternalResults({ ...ports, onBatchEvent: onUnread }, files, batchBefore, openedFile)
+  }
   const reportedIds = new Set<string>()
   const countsBefore = await run.batches.countRows(batchId)
   const acceptedRows: number[] = []

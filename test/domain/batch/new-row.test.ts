@@ -164,7 +164,7 @@ const result: ExternalResult = {
   shares: [],
 }
 
-test('a packed row has its external results; the list is empty if results files are ignored', () => {
+test('a packed row has its external results, which are marked if results files are ignored', () => {
   const [first, second] = orders as [NewRow, NewRow]
   const rows = new PackedRows()
   for (const row of [first, second]) rows.push(row)
@@ -173,5 +173,9 @@ test('a packed row has its external results; the list is empty if results files 
   const rowsIgnoringResults = new PackedRows({ ignoresResults: true })
   rowsIgnoringResults.push(first)
   rowsIgnoringResults.push(invalid)
-  expect([...rowsIgnoringResults]).toEqual([{ ...first, externalResults: [] }, invalid])
+  rowsIgnoringResults.setResults(0, [result])
+  expect([...rowsIgnoringResults]).toEqual([
+    { ...first, externalResults: [{ ...result, isIgnored: true }] },
+    invalid,
+  ])
 })

@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest'
 
-import { type ComparableRow, nothingAllowed, findConflict } from '../../../src/domain/submission/conflicts.ts'
+import {
+  type ComparableRow,
+  addStoredResults,
+  nothingAllowed,
+  findConflict,
+} from '../../../src/domain/submission/conflicts.ts'
+import { orderOfResult, orderWith } from '../../../src/domain/submission/submission.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import {
   mergeExternalResults,
   isEvidence,
   type ExternalResult,
-  orderOfResult,
   externalResultPosition,
 } from '../../../src/domain/submission/external-results.ts'
 import { ann } from '../batch/rows.ts'
@@ -113,7 +118,7 @@ test('the position of an external result is its line and file', () => {
   expect(externalResultPosition(externalResult)).toBe('line 3 of people.results.csv')
 })
 
-test('when results are read again, equal ones keep their number, changed ones are added, and missing ones become cancelled', () => {
+test('when results are read again, equal ones keep their number, changed ones are added, and missing ones become cancelled unless they name an order', () => {
   const files = new Set(['people.results.csv'])
   const pendingResult: ExternalResult = { ...externalResult, state: 'pending', requestId: undefined }
   const inputResult: ExternalResult = { ...externalResult, file: 'input.csv' }
@@ -133,6 +138,41 @@ test('when results are read again, equal ones keep their number, changed ones ar
     cancelledResult,
   ])
   expect(mergeExternalResults([pendingResult], new Set(['another.csv']), [])).toBeUndefined()
+  expect(mergeExternalResults([externalResult], files, [])).toBeUndefined()
+})
+
+test('a result that a user ignores stays ignored when it is read again, and is no evidence', () => {
+  const files = new Set([externalResult.file])
+  const ignored = { ...externalResult, isIgnored: true }
+  const changed: ExternalResult = { ...externalResult, requestId: 'r-2' }
+  expect(mergeExternalResults([ignored], files, [externalResult])).toBeUndefined()
+  expect(mergeExternalResults([ignored], files, [changed])).toEqual([ignored, changed])
+  expect(findVerdict({ isIgnored: true })).toBe('goes')
+})
+
+test('a row gets the results that are stored with rows of the same or a similar person and name an order', () => {
+  const order = orderWith({ ...row, batchId: 'other', state: 'duplicate', packageId: 9 })
+  const candidate = { order, isSamePerson: true, hasResultsOnly: true }
+  const results = (
+    storedResults: ExternalResult[],
+    others = {},
+    added: Partial<ComparableRow> = {},
+    ignored = false,
+  ) => addStoredResults({ ...row, ...added }, [{ ...candidate, storedResults, ...others }], ignored)
+  expect(results([externalResult, { ...externalResult, state: 'pending', requestId: undefined }])).toEqual([
+    externalResult,
+  ])
+  expect(results([{ ...externalResult, packageId: undefined }])).toMatchObject([{ packageId: 9 }])
+  expect(results([externalResult], {}, { externalResults: [externalResult] })).toEqual([externalResult])
+  expect(results([externalResult], {}, {}, true)).toEqual([{ ...externalResult, isIgnored: true }])
+  expect(results([{ ...externalResult, account: 'acme' }], {}, { account: 'beta' })).toBeUndefined()
+  expect(results([{ ...externalResult, isIgnored: true }])).toBeUndefined()
+  const similar = { isSamePerson: false, order: { ...order, recipient: { ...ann, phone: '+61400000099' } } }
+  expect(results([externalResult], similar)).toMatchObject([{ person: 'similar', shares: ['email', 'name'] }])
+  const partner = { ...ann, first_name: 'Zed', email: 'zed@example.com' }
+  expect(
+    results([externalResult], { isSamePerson: false, order: { ...order, recipient: partner } }),
+  ).toBeUndefined()
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { personOf, someTime } from './batches.ts'
 import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 /** Returns a file batch for a service on this machine. */
@@ -77,3 +78,19 @@ export async function rowsOf(store: Store, batchId: string): Promise<BatchRow[]>
 export async function statesOf(store: Store, batchId: string): Promise<string[]> {
   return (await rowsOf(store, batchId)).map(({ state }) => state)
 }
+
+/** Returns an external result: a row of a results file which states that the person was ordered. */
+export const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
+  file: 'people.results.csv',
+  line: 2,
+  state: 'accepted',
+  requestId: '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
+  requestStatus: 'RECEIVED',
+  account: '',
+  baseUrl: undefined,
+  packageId: undefined,
+  at: someTime,
+  person: 'same',
+  shares: [],
+  ...changes,
+})

@@ -2,34 +2,16 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, batchOf, newAttempt, personOf, someTime } from './batches.ts'
-import { fileBatch, orderRow, orderRows, rowsOf, similarRow } from './files.ts'
+import { externalResult, fileBatch, orderRow, orderRows, rowsOf, similarRow } from './files.ts'
 import { backends, createTemporaryStores, type TemporaryStores } from './temporary-stores.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
 import { noConflicts } from '../../../src/domain/batch/conflict-counts.ts'
 import type { Change } from '../../../src/domain/submission/states.ts'
-import type { ExternalResult } from '../../../src/domain/submission/external-results.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const byOwner = { at: someTime + 50, by: 'owner@example.com' }
 const at = someTime + 100
-
-/** Returns an external result: a row of a results file which states that the person was ordered. */
-const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
-  file: 'people.results.csv',
-  line: 2,
-  state: 'accepted',
-  requestId: '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
-  requestStatus: 'RECEIVED',
-  account: '',
-  baseUrl: undefined,
-  packageId: undefined,
-  at: someTime,
-  person: 'same',
-  shares: [],
-  ...changes,
-})
-const resultsFiles = new Set(['people.results.csv'])
 
 describe.each(backends)('%s', (backend) => {
   let setup: TemporaryStores
@@ -102,70 +84,6 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 2)
       expect(await store.heldRows.recheck(batchId, at)).toBe(0)
       expect(await readStates(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
-    })
-  })
-
-  describe('external results', () => {
-    test('that are added make a pending row a duplicate at once, and a held row at its next recheck', async () => {
-      const first = await addRows([orderRow(1, 'ann@example.com')])
-      const batchId = await addRows([
-        similarRow(1, 'ann@example.com'),
-        orderRow(2, 'bob@example.com'),
-        orderRow(3, 'cy@example.com'),
-      ])
-      const results = new Map([
-        [1, [externalResult()]],
-        [2, [externalResult({ line: 3 })]],
-      ])
-      await store.heldRows.updateExternalResults(batchId, results, resultsFiles, at)
-      expect(await rowsOf(store, batchId)).toMatchObject([
-        { state: 'held', heldFor: 'similar' },
-        {
-          state: 'duplicate',
-          changedAt: at,
-          matches: { externalResult: { file: 'people.results.csv', line: 3 } },
-        },
-        { state: 'pending' },
-      ])
-      await store.batches.cancelWaiting(first, at, 'cancelled')
-      await store.heldRows.recheck(batchId, at)
-      expect(await readStates(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
-    })
-
-    test('that are removed no longer conflict with the row', async () => {
-      const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
-      const batchId = await addRows([row])
-      expect(await readStates(batchId)).toEqual(['duplicate'])
-      await store.heldRows.updateExternalResults(batchId, new Map(), resultsFiles, at)
-      expect(await store.heldRows.recheck(batchId, at)).toBe(1)
-      expect(await readStates(batchId)).toEqual(['pending'])
-    })
-
-    test('that were added with the file are found again by a recheck', async () => {
-      const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
-      const batchId = await addRows([row, orderRow(2, 'bob@example.com')])
-      expect(await store.heldRows.recheck(batchId, at)).toBe(0)
-      expect(await readStates(batchId)).toEqual(['duplicate', 'pending'])
-    })
-
-    test('are ignored after ignoreResults, and do not change rows that were sent or cancelled', async () => {
-      const row = (number: number, name: string) =>
-        ({
-          ...orderRow(number, `${name}@example.com`),
-          externalResults: [externalResult({ line: number + 1 })],
-        }) as NewRow
-      const batchId = await addRows([row(1, 'ann'), row(2, 'bob')])
-      await store.heldRows.ignoreResults(batchId)
-      expect(await store.heldRows.recheck(batchId, at)).toBe(2)
-      const resultsOfFirstRow = new Map([[1, [externalResult()]]])
-      await store.heldRows.updateExternalResults(batchId, resultsOfFirstRow, resultsFiles, at)
-      expect(await readStates(batchId)).toEqual(['pending', 'pending'])
-      const other = await addRows([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
-      await store.batches.cancelWaiting(other, at, 'cancelled', 1)
-      await moveRow(other, 2, 'unknown')
-      const results = new Map([1, 2].map((each) => [each, [externalResult()]]))
-      await store.heldRows.updateExternalResults(other, results, resultsFiles, at)
-      expect(await readStates(other)).toEqual(['cancelled', 'unknown'])
     })
   })
 

@@ -1,0 +1,177 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
+
+recordForFaultTable('colleagues-results', { mustNotHappen: 'ordered twice' })
+
+const run = 'batch run people.csv --package 102 --yes'
+const header = 'first_name,last_name,email,phone'
+const [ana1, ana2, bob] = [
+  'Ana,Row1,a1@example.com,+61400000001',
+  'Ana,Row2,a2@example.com,+61400000002',
+  'Bob,Low,bob@example.com,+61400000100',
+]
+
+/** The environment of another store, which works in the same folder. */
+const otherStore = ({ folder }: Session) => ({
+  exported: {
+    REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
+    REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
+  },
+})
+
+const file = (...rows: string[]): string => `${[header, ...rows].join('\n')}\n`
+
+/**
+ * One store orders two people, and another store runs the same file with a third person. In an early version, the other
+ * store knew from the results file that the two people were ordered, but compared only the rows of this file with it.
+ */
+async function sessionWithResults() {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  await here.type(run)
+  here.write('people.csv', file(ana1, ana2, bob))
+  const other = otherStore(here)
+  expect((await here.type(run, other)).code).toBe(0)
+  expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com'])
+  return { here, other }
+}
+
+describe('an order that a results file of another store names is found by every later order of this store', () => {
+  test('a single order is refused with the request of the results file', async () => {
+    const { here, other } = await sessionWithResults()
+    const create =
+      'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes'
+    expect(await here.type(create, other)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001 --yes
+      2> Error: package 102 was already ordered for this person: request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered
+      2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
+      exit 2
+    `)
+    expect(await here.type(create.replace('+61400000001', '+61400000077'), other)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000077 --yes
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for line 2 of people.results.csv has the same e-mail and name
+      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      exit 2
+    `)
+    expect(here.listOrderedEmails()).toHaveLength(3)
+  })
+
+  test('a row of another file is a duplicate, and a similar one is held', async () => {
+    const { here, other } = await sessionWithResults()
+    here.write('more.csv', file(ana2, 'Anna,Row1,a1@example.com,+61400000001'))
+    expect(await here.type('batch run more.csv --package 102 --yes', other)).toMatchInlineSnapshot(`
+      $ refcheck batch run more.csv --package 102 --yes
+      2>
+      2> more.csv: 2 rows
+      2>   0 orders to send
+      2>   1 row ordered before, not sent
+      2>     Ana Row2 (line 2): ordered, by line 3 of people.results.csv
+      2>   1 row held, not sent until you release it
+      2>     the same e-mail and phone as line 2 of people.results.csv: a1@example.com
+      2>       Anna Row1 (line 3)
+      2>
+      1 of 2 people in more.csv is ordered; 1 held
+
+      batch  BATCH_3
+      more.csv, 102 Identity check only
+
+      1  held
+      1  duplicate
+      2  rows
+
+      results  HOME/more.results.csv
+      2> Error: 1 of 2 rows is ordered (1 held)
+      2> See why it is held: refcheck batch rows BATCH_3 --state held
+      2> Anna Row1 (line 3) is another person: refcheck batch release BATCH_3 --row 2
+      2> Anna Row1 (line 3) is the same person: refcheck batch cancel BATCH_3 --row 2
+      exit 10
+    `)
+    expect(here.listOrderedEmails()).toHaveLength(3)
+  })
+
+  test('a results file of this store with such an order, used as the input, is evidence', async () => {
+    const { here, other } = await sessionWithResults()
+    rmSync(join(here.folder, 'people.results.csv'))
+    const again = await here.type('batch run people.results-2.csv --package 102 --yes --json', other)
+    expect([again.code, again.json()]).toMatchObject([0, { counts: { duplicate: 3 } }])
+    expect(here.listOrderedEmails()).toHaveLength(3)
+  })
+
+  test('a row that waits when the results file is read for another batch is a duplicate when it is sent', async () => {
+    const here = await session()
+    const other = otherStore(here)
+    here.write('waiting.csv', file(bob, ana1))
+    expect((await here.type('batch run waiting.csv --package 102 --yes --max 1', other)).code).not.toBe(0)
+    writePeopleFile(here.folder, createEmails(1))
+    await here.type(run)
+    await here.type(run, other)
+    const resumed = await here.type('batch run waiting.csv --package 102 --yes --json', other)
+    expect([resumed.code, resumed.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1 } }])
+    expect(here.listOrderedEmails()).toEqual(['bob@example.com', 'a1@example.com'])
+  })
+})
+
+describe('an order that a results file named', () => {
+  test('is known after the results file was overwritten without it', async () => {
+    const here = await session()
+    const other = otherStore(here)
+    writePeopleFile(here.folder, createEmails(2))
+    await here.type(run)
+    here.write('people.csv', file(ana1, ana2, bob, 'Cem,Ito,cem@example.com,+61400000200'))
+    await here.type(`${run} --max 1`, other)
+    const results = here.read('people.results.csv')
+    here.write('people.results.csv', results.slice(0, results.indexOf('Ana')))
+    expect((await here.type(`${run} --json`, other)).json()).toMatchObject({
+      counts: { accepted: 2, duplicate: 2 },
+    })
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com', 'cem@example.com'])
+  })
+
+  test('is found by a worker if the results file came after the batch was queued', async () => {
+    const here = await session()
+    const other = otherStore(here)
+    writePeopleFile(here.folder, createEmails(1))
+    expect((await here.type('batch queue people.csv --package 102 --yes', other)).code).toBe(0)
+    rmSync(join(here.folder, 'people.results.csv'))
+    await here.type(run)
+    expect(await here.type('worker --once', other)).toMatchInlineSnapshot(`
+      $ refcheck worker --once
+      {"time":"2026-11-20T12:00:00.000Z","level":"info","event":"started","profiles":["default"]}
+      {"time":"2026-11-20T12:00:00.000Z","level":"info","event":"batch-started","profile":"default","batch_id":"BATCH_1","pending":1}
+      {"time":"2026-11-20T12:00:00.000Z","level":"info","event":"refreshed","profile":"default"}
+      {"time":"2026-11-20T12:00:00.000Z","level":"info","event":"batch-ended","profile":"default","batch_id":"BATCH_1","counts":{"total":1,"pending":0,"sending":0,"accepted":0,"rejected":0,"unknown":0,"dropped":0,"held":0,"invalid":0,"duplicate":1,"cancelled":0}}
+      {"time":"2026-11-20T12:00:00.000Z","level":"info","event":"stopping"}
+      {"time":"2026-11-20T12:00:00.000Z","level":"info","event":"stopped"}
+      exit 0
+    `)
+    expect(here.listOrderedEmails()).toEqual(createEmails(1))
+  })
+
+  test('is ignored with --ignore-results, in each file for which it is given', async () => {
+    const { here, other } = await sessionWithResults()
+    here.write('more.csv', file(ana1))
+    expect((await here.type('batch run more.csv --package 102 --yes --ignore-results', other)).code).toBe(0)
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com', 'a1@example.com'])
+  })
+
+  test('is compared if its results file came after --ignore-results', async () => {
+    const here = await session()
+    const other = otherStore(here)
+    writePeopleFile(here.folder, createEmails(2))
+    await here.type(run)
+    const results = here.read('people.results.csv')
+    here.write('people.results.csv', `${results}broken\n`)
+    await here.type(`${run} --max 1 --ignore-results`, other)
+    here.write('people.results.csv', results)
+    expect((await here.type(`${run} --json`, other)).json()).toMatchObject({
+      counts: { accepted: 1, duplicate: 1 },
+    })
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'a1@example.com'])
+  })
+})
