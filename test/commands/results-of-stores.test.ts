@@ -267,13 +267,24 @@ describe('a results file of another store', () => {
     `)
     expect(await here.type(line, { answers: [] })).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102
+      2>
+      2> people.csv: 2 rows
+      2>   0 orders to send
+      2>   2 rows ordered before, not sent
+      2>     Tom Silva (line 2): ordered, by line 2 of people.results.csv
+      2>     Mei Tanaka (line 3): ordered, by line 3 of people.results.csv
+      2>
       ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
-      people.csv: 2 rows
-        0 orders to send
-        2 rows ordered before, not sent
-          Tom Silva (line 2): ordered, by line 2 of people.results.csv
-          Mei Tanaka (line 3): ordered, by line 3 of people.results.csv
+      batch  BATCH_2
+      people.csv, 102 Identity check only
+
+      2  duplicate
+      2  rows
+
+      results  HOME/people.results-2.csv
+
+      Next: refcheck report sync
       exit 0
     `)
     expect(orderedNames(here)).toEqual(['tom', 'mei'])
