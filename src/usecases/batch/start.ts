@@ -32,7 +32,7 @@ import {
 import { updateExternalResults } from './external-results.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
-import { countOrdered, findBatch, findRow, readOrdersMeanwhile } from './read-batch.ts'
+import { countOrdered, findRow, readOrdersMeanwhile } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { joinFirst } from '../../domain/wording/text.ts'
@@ -92,12 +92,6 @@ export async function startBatch(
   const { inbox, unmatched: _, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   const { files } = run
   await loadResultsModules()
-  // Another store may have ordered people meanwhile.
-  const batchBefore = await findBatch(ports, batchId)
-  if (batchBefore.kind === 'file' && isPlanned !== true) {
-    const onUnread = reportsUnreadResults ? onBatchEvent : () => undefined
-    await updateExternalResults({ ...ports, onBatchEvent: onUnread }, files, batchBefore, openedFile)
-  }
   const reportedIds = new Set<string>()
   const countsBefore = await run.batches.countRows(batchId)
   const acceptedRows: number[] = []
@@ -128,6 +122,13 @@ export async function startBatch(
       progress.onStart(batch)
     },
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
+    async compareResults(batch) {
+      if (batch.kind === 'single' || isPlanned === true) return
+      const onUnread = reportsUnreadResults ? onBatchEvent : () => undefined
+      // The holder is this process.
+      const unheld = { ...batch, holder: undefined }
+      await updateExternalResults({ ...ports, onBatchEvent: onUnread }, files, unheld, openedFile)
+    },
     async beforeFirstRow() {
       unreadCount = await reportSecondOrders(ports, reportedIds)
       if (unreadCount > 0) onBatchEvent({ name: 'unread-requests', count: unreadCount })
@@ -219,6 +220,8 @@ export interface RunBatchOptions extends RunLimits {
   /** Asks the user whether the user who started the batch has left the organisation; undefined without a terminal. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
+  /** Compares the rows with results files of other stores, which may have ordered people meanwhile. */
+  compareResults?: ((batch: Batch) => Promise<void>) | undefined
   /** Called before the first row is sent, after the checks that allow sending. */
   beforeFirstRow?: (() => Promise<void>) | undefined
   /**
@@ -269,6 +272,7 @@ export async function reconcileAndSend(
       organisationError === undefined && options.shouldCheckPackages === true && batch.counts.pending > 0
     const error = organisationError ?? (mustCheckPackages ? await findPackagesError(ports, batch) : undefined)
     if (error === undefined) {
+      await options.compareResults?.(batch)
       await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirstRow?.()
     }
