@@ -265,6 +265,7 @@ describe('a results file of another store', () => {
       2> Nothing was sent. People of this file may be ordered now. Run it again: refcheck batch run people.csv --package 102
       exit 2
     `)
+    expect(existsSync(join(here.folder, 'people.results-2.csv'))).toBe(false)
     expect(await here.type(line, { answers: [] })).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102
       2>
