@@ -178,7 +178,6 @@ test('a person who is in a file twice counts once, and the second row names the 
     3  rows
 
     results  HOME/mix.results.csv
-    2> Error: 2 of 3 rows are ordered (1 pending)
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)

@@ -233,7 +233,6 @@ test('a later run can choose another results file, and the same command again co
     3  rows
 
     results  HOME/other.csv
-    2> Error: 2 of 3 rows were accepted (1 pending)
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)

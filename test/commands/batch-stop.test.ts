@@ -25,7 +25,6 @@ test('--max stops after that number of orders, and the same command continues th
     5  rows
 
     results  HOME/people.results.csv
-    2> Error: 2 of 5 rows were accepted (3 pending)
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)

@@ -218,7 +218,7 @@ test('an invalid person who was then ordered by hand or by the corrected file co
     .toMatchInlineSnapshot(`
       $ refcheck batch run i.csv --package 102 --yes --on-invalid skip
       2> i.csv is batch BATCH_1: nothing left to send.
-      ✔ All 3 people in i.csv are ordered; nothing to do
+      ✔ All 3 people in i.csv are ordered, from 2026-11-20 12:00 +00:00 to 2026-11-20 12:01 +00:00; nothing to do
 
       batch  BATCH_1
       i.csv, 102 Identity check only
@@ -303,33 +303,33 @@ test('a rejected person who was ordered with a corrected e-mail or phone is not 
   expect((await here.type('status', terminal)).stdout).toMatch(/^Needs you +nothing$/m)
   expect(await here.all(['batch list', `batch rows ${id}`, `batch run r.csv ${order}`]))
     .toMatchInlineSnapshot(`
-    $ refcheck batch list
-    BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
-    BATCH_2                               r2.csv  2026-11-20 12:01  2 of 2   0         done
-    BATCH_1                               r.csv   2026-11-20 12:00  2 of 2   0         done
-    exit 0
+      $ refcheck batch list
+      BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
+      BATCH_2                               r2.csv  2026-11-20 12:01  2 of 2   0         done
+      BATCH_1                               r.csv   2026-11-20 12:00  2 of 2   0         done
+      exit 0
 
-    $ refcheck batch rows BATCH_1
-    ROW  LINE  STATE     EMAIL                 OUTCOME
-    1    2     rejected  nora+422@example.com  ordered on 2026-11-20 12:01 +00:00, by r2.csv (this row: request refused)
-    2    3     rejected  norb+422@example.com  ordered on 2026-11-20 12:01 +00:00, by r2.csv (this row: request refused)
-    exit 0
+      $ refcheck batch rows BATCH_1
+      ROW  LINE  STATE     EMAIL                 OUTCOME
+      1    2     rejected  nora+422@example.com  ordered on 2026-11-20 12:01 +00:00, by r2.csv (this row: request refused)
+      2    3     rejected  norb+422@example.com  ordered on 2026-11-20 12:01 +00:00, by r2.csv (this row: request refused)
+      exit 0
 
-    $ refcheck batch run r.csv --package 102 --yes
-    2> r.csv is batch BATCH_1: nothing left to send.
-    ✔ All 2 people in r.csv are ordered; nothing to do
+      $ refcheck batch run r.csv --package 102 --yes
+      2> r.csv is batch BATCH_1: nothing left to send.
+      ✔ All 2 people in r.csv are ordered, on 2026-11-20 12:01 +00:00; nothing to do
 
-    batch  BATCH_1
-    r.csv, 102 Identity check only
+      batch  BATCH_1
+      r.csv, 102 Identity check only
 
-    2  rejected, ordered by another row or command
-    2  rows
+      2  rejected, ordered by another row or command
+      2  rows
 
-    results  HOME/r.results.csv
+      results  HOME/r.results.csv
 
-    Next: refcheck report sync --output reports
-    exit 0
-  `)
+      Next: refcheck report sync --output reports
+      exit 0
+    `)
   await here.type(`batch export ${id} --format html --output r.html`)
   await here.type('status --html all.html')
   for (const name of ['r.html', 'all.html'])

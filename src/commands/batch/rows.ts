@@ -6,14 +6,7 @@ import { hintForHeldRows } from '../../domain/batch/held-question.ts'
 import { hintToReconcile, orderInvalidHint } from '../../domain/batch/verdict.ts'
 import { personName } from '../../domain/wording/text.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
-import {
-  findBatch,
-  listHeld,
-  orderedTexts,
-  readInvalidRows,
-  readOrdersMeanwhile,
-  readRows,
-} from '../../usecases/batch/read-batch.ts'
+import { findBatch, listHeld, readOrdersOfHeld, readRows } from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
@@ -41,12 +34,18 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const rows = await readRows(services, batch, states)
     const isText = !this.flags.json && !this.flags.csv
     const showsHeld = isText && rows.some(({ state }) => state === 'held')
-    const orderTexts = orderedTexts(rows, isText ? await readOrdersMeanwhile(services, batch) : new Map())
-    const heldRows = (showsHeld ? await listHeld(services, batch) : []).filter(
-      ({ held }) => !orderTexts.has(held.row),
+    const heldRows = showsHeld ? await listHeld(services, batch) : []
+    const laterOrders = showsHeld ? await readOrdersOfHeld(services, batch) : undefined
+    const openHeldRows = heldRows.filter(({ held }) => laterOrders?.has(held.row) !== true)
+    const reasons = new Map(
+      heldRows.map(({ held, other }) => {
+        const matches = laterOrders?.get(held.row)
+        return [
+          held.row,
+          matches === undefined ? heldText(held, other) : heldText({ ...held, matches }, undefined),
+        ]
+      }),
     )
-    const heldTexts = heldRows.map(({ held, other }) => [held.row, heldText(held, other)] as const)
-    const reasons = new Map([...heldTexts, ...orderTexts])
     const isForPerson = this.context.streams.stdout.isTTY && isText
     const names = isForPerson ? new Map(rows.map(({ row, person }) => [row, personName(person)])) : undefined
     const listedRows = rows.map((row) => toListedRow(row, row.line))
@@ -55,19 +54,13 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     this.answerList(batchRowsView(rowsWithReasons, reasons, names, emptyText))
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
-    if (
-      isText &&
-      rows.some(
-        ({ row, state, matches }) => state === 'rejected' && matches === undefined && !orderTexts.has(row),
-      )
-    )
+    if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === undefined))
       this.app.reporter.note(
         `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batch.id}`,
       )
-    const hasInvalid = isText && rows.some(({ state }) => state === 'invalid')
-    if (hasInvalid && (await readInvalidRows(services, batch)).length > 0)
+    if (isText && rows.some(({ state, matches }) => state === 'invalid' && matches === undefined))
       this.app.reporter.note(orderInvalidHint)
-    if (heldRows.length > 0)
-      this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
+    if (openHeldRows.length > 0)
+      this.app.reporter.note(hintForHeldRows(openHeldRows, this.app.prompter() !== undefined))
   }
 }

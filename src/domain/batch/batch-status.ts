@@ -1,13 +1,6 @@
 import type { Recipient } from '../../contract/request.ts'
 import { isUnfinished } from '../../contract/statuses.ts'
-import {
-  formatRow,
-  type Batch,
-  type BatchRow,
-  type LaterOrder,
-  type OtherPackageCount,
-  type Match,
-} from './batch.ts'
+import { formatRow, type Batch, type BatchRow, type OtherPackageCount, type Match } from './batch.ts'
 import {
   heldReasonText,
   samePersonReason,
@@ -16,7 +9,7 @@ import {
   unmatchedText,
 } from '../submission/duplicate.ts'
 import type { ConflictCounts } from './conflict-counts.ts'
-import { type SubmissionState, statesNeedingDecision } from '../submission/states.ts'
+import { statesNeedingDecision } from '../submission/states.ts'
 import { isUnmatched } from '../submission/submission.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import { type OrderInError, IncompleteError, InterruptedError } from '../../errors/kinds.ts'
@@ -140,21 +133,19 @@ export function toListedBatch(batch: Batch) {
 export type CountedBatch = ReturnType<typeof toCountedBatch>
 
 /**
- * One line of `batch list`. `conflicts`: counts of the people of the batch who were or may have been ordered by another order;
- * `finished`: the number of finished requests of the batch itself. `meanwhile`: the later orders of the people of held,
- * invalid and rejected rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
+ * One line of `batch list`. `conflicts`: counts of the people of the batch who were or may have been ordered by another
+ * order; `finished`: the number of finished requests of the batch itself. `ordersOfHeld`: the later orders of the people
+ * of held rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
  */
 export function toCountedBatch(
   batch: Batch,
   { orderedBefore: earlier, unknown }: Pick<ConflictCounts, 'orderedBefore' | 'unknown'>,
   finished: number,
-  meanwhile: readonly LaterOrder[] = [],
+  ordersOfHeld: readonly Match[] = [],
   hasFreed = false,
 ) {
-  const countMeanwhile = (state: SubmissionState): number =>
-    meanwhile.filter((each) => each.state === state).length
-  const held = batch.counts.held - countMeanwhile('held')
-  const finishedMeanwhile = meanwhile.filter(({ match }) => !isUnfinished(match.requestStatus)).length
+  const held = batch.counts.held - ordersOfHeld.length
+  const finishedOfHeld = ordersOfHeld.filter(({ requestStatus }) => !isUnfinished(requestStatus)).length
   const listed = toListedBatch({ ...batch, counts: { ...batch.counts, held } })
   return {
     ...listed,
@@ -169,18 +160,18 @@ export function toCountedBatch(
     /** The number of held rows whose people are not ordered otherwise. */
     held,
     /** The number of rejected rows whose people are not ordered otherwise. */
-    rejected: batch.counts.rejected - earlier.rejectedCount - countMeanwhile('rejected'),
+    rejected: batch.counts.rejected - earlier.rejectedCount,
     /** The number of people who are ordered by this batch or by another one. */
     ordered:
       batch.counts.accepted +
       earlier.count -
       earlier.repeatCounts.ordered +
       earlier.orderedAgain +
-      meanwhile.length,
+      ordersOfHeld.length,
     /** The number of people of the batch: rows that repeat another row are not counted. */
     people: batch.counts.total - earlier.repeatCounts.all,
     /** The number of these people whose request is finished, as it was last read. */
-    finished: finished + earlier.finishedCount + finishedMeanwhile,
+    finished: finished + earlier.finishedCount + finishedOfHeld,
   }
 }
 

@@ -2,7 +2,7 @@ import { isUnfinished } from '../../contract/statuses.ts'
 import type { Recipient } from '../../contract/request.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
-import type { LaterOrder } from './batch.ts'
+import type { BatchCounts, LaterOrder } from './batch.ts'
 
 /** The orders that the duplicates and held rows of a batch conflict with at present. */
 export interface ConflictCounts {
@@ -25,6 +25,8 @@ export interface ConflictCounts {
     cancelledCount: number
     /** The number of these rows that are `rejected`, and whose people were ordered later. */
     rejectedCount: number
+    /** The number of these rows that are `invalid`, and whose people were ordered later. */
+    invalidCount: number
     /** The number of held rows that would repeat an order of the last 7 days. They are not part of `count`. */
     orderedAgain: number
     /**
@@ -58,6 +60,21 @@ export interface FailedPerson {
   isOrderedAgain: boolean
 }
 
+/** Returns the counts of the rows whose people are not ordered: those that were accepted, or ordered before, are subtracted. */
+export function withoutOrdered(
+  counts: BatchCounts,
+  { count, cancelledCount, rejectedCount, invalidCount }: ConflictCounts['orderedBefore'],
+): BatchCounts {
+  return {
+    ...counts,
+    accepted: 0,
+    duplicate: counts.duplicate - (count - cancelledCount - rejectedCount - invalidCount),
+    rejected: counts.rejected - rejectedCount,
+    invalid: counts.invalid - invalidCount,
+    cancelled: counts.cancelled - cancelledCount,
+  }
+}
+
 /** Adds `count` to the requests with this status, if it is a final status without a result. */
 export function countFailed(
   failedByStatus: ConflictCounts['orderedBefore']['failedByStatus'],
@@ -76,6 +93,7 @@ export function noConflicts(): ConflictCounts {
       count: 0,
       cancelledCount: 0,
       rejectedCount: 0,
+      invalidCount: 0,
       orderedAgain: 0,
       repeatCounts: { ordered: 0, all: 0 },
       finishedCount: 0,
@@ -94,6 +112,8 @@ export interface ConflictGroup {
   cancelledCount?: number | undefined
   /** The number of these rows that were rejected, before the order was made. */
   rejectedCount?: number | undefined
+  /** The number of these rows that are invalid, and whose people were ordered later with a corrected detail. */
+  invalidCount?: number | undefined
   /** The state of the conflicting order; undefined if the order is not in this store. */
   state: SubmissionState | undefined
   /** The status of the conflicting order's request, as last read. */
@@ -116,7 +136,15 @@ export interface ConflictGroup {
 export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noConflicts()
   for (const group of groups) {
-    const { heldFor, cancelledCount = 0, rejectedCount = 0, state, requestStatus, batchId } = group
+    const {
+      heldFor,
+      cancelledCount = 0,
+      rejectedCount = 0,
+      invalidCount = 0,
+      state,
+      requestStatus,
+      batchId,
+    } = group
     const { count, repeats = 0, first, last } = group
     if (heldFor === undefined) conflicts.orderedBefore.repeatCounts.all += repeats
     if (heldFor !== undefined) {
@@ -135,6 +163,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       orderedBefore.count += count
       orderedBefore.cancelledCount += cancelledCount
       orderedBefore.rejectedCount += rejectedCount
+      orderedBefore.invalidCount += invalidCount
       orderedBefore.repeatCounts.ordered += repeats
       orderedBefore.finishedCount += isUnfinished(requestStatus) ? 0 : count - repeats
       countFailed(orderedBefore.failedByStatus, requestStatus, count - repeats)
@@ -151,7 +180,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
 }
 
 /**
- * Returns the later orders of people whose rows were rejected or cancelled as groups, one of each row. Left out are
+ * Returns the later orders of people whose rows were rejected, cancelled or invalid as groups, one of each row. Left out are
  * cancelled rows whose people have a dropped order: a user decided about both. `matchedOrders`: the orders that other rows
  * of the batch match.
  */
@@ -170,6 +199,7 @@ export function* groupLaterOrders(
     yield {
       cancelledCount: state === 'cancelled' ? 1 : 0,
       rejectedCount: state === 'rejected' ? 1 : 0,
+      invalidCount: state === 'invalid' ? 1 : 0,
       state: match.state,
       requestStatus,
       batchId,

@@ -10,7 +10,7 @@ import {
   StoreClosedError,
 } from '../../errors/kinds.ts'
 import { type NamedHeldRow, hintsAboutHeldRow } from '../submission/duplicate.ts'
-import { type ConflictCounts, noConflicts } from './conflict-counts.ts'
+import { type ConflictCounts, noConflicts, withoutOrdered } from './conflict-counts.ts'
 import type { RunEnd } from './run-policy.ts'
 import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
@@ -40,8 +40,6 @@ export interface NamedRows {
   openElsewhereCount?: number | undefined
   /** The number of duplicates whose people wait in another batch. */
   waitingCount?: number | undefined
-  /** The numbers of invalid and rejected rows whose people are ordered with a corrected detail by another batch. */
-  corrected?: CorrectedCounts | undefined
   /** The first dropped row. */
   dropped?: Pick<NamedHeldRow, 'row' | 'rowText'> | undefined
   /** The names and lines of the rows that the user left out as the same person as another order, as text. */
@@ -75,7 +73,7 @@ export function runError(
     return sameAsUnknownError(conflicts.unknown, waitingCount === 0)
   }
   if (halted !== undefined) return haltedError(halted, resumeCommand, counts)
-  if (areAllOrdered(addCorrected(counts, namedRows.corrected), conflicts)) return undefined
+  if (areAllOrdered(counts, conflicts)) return undefined
   // A dropped row was sent once (SubmissionState).
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
@@ -85,42 +83,26 @@ export function runError(
   return incompleteError(batchId, counts, conflicts, namedRows, end.kind === 'limited')
 }
 
-export type CorrectedCounts = Record<'invalid' | 'rejected', number>
-
-/** Returns the counts of a batch with the rows whose people are ordered with a corrected detail as accepted ones. */
-export function addCorrected(
-  counts: BatchCounts,
-  { invalid, rejected }: CorrectedCounts = { invalid: 0, rejected: 0 },
-): BatchCounts {
-  return {
-    ...counts,
-    accepted: counts.accepted + invalid + rejected,
-    invalid: counts.invalid - invalid,
-    rejected: counts.rejected - rejected,
-  }
-}
-
 /** Whether every row was accepted or is a duplicate of an accepted order. */
 export const areAllOrdered = ({ total, accepted }: BatchCounts, { orderedBefore }: ConflictCounts): boolean =>
   total > 0 && accepted + orderedBefore.count === total
 
 /**
  * Whether the user left out every row that was not ordered: invalid rows (--on-invalid skip), cancelled and dropped
- * rows, and the `postponed` ones of a run with --max. For such a batch only the hint of the error is printed, without the line that starts with "Error:".
+ * rows, and the `postponed` ones of a run with --max. For such a batch only the hint of the error is printed, without
+ * the line that starts with "Error:".
  */
 function isRestLeftOutByUser(
-  { total, accepted, invalid, cancelled, dropped }: BatchCounts,
+  counts: BatchCounts,
   { orderedBefore, unknown, waiting }: ConflictCounts,
   postponed = 0,
 ): boolean {
   // The person of a cancelled row may have been ordered by another row.
   if (unknown.count + waiting.count > 0) return false
-  const orderedCount = accepted + orderedBefore.count
-  // A cancelled row of a person who was ordered before is counted in `orderedBefore` already.
-  const cancelledWithoutOrder = cancelled - orderedBefore.cancelledCount
+  const orderedCount = counts.accepted + orderedBefore.count
+  const { invalid, cancelled, dropped } = withoutOrdered(counts, orderedBefore)
   return (
-    orderedCount + dropped > 0 &&
-    orderedCount + invalid + cancelledWithoutOrder + dropped + postponed === total
+    orderedCount + dropped > 0 && orderedCount + invalid + cancelled + dropped + postponed === counts.total
   )
 }
 
@@ -337,28 +319,22 @@ export function hintToOrderCancelled(batchId: string, leftOut: string | undefine
 
 function incompleteError(
   batchId: string,
-  ownCounts: BatchCounts,
+  counts: BatchCounts,
   conflicts: ConflictCounts,
   namedRows: NamedRows,
   isLimited: boolean,
 ): IncompleteError {
-  const counts = addCorrected(ownCounts, namedRows.corrected)
   const { accepted, total } = counts
-  const { count: orderedBefore, cancelledCount, rejectedCount } = conflicts.orderedBefore
-  const ordered = accepted + orderedBefore
+  const ordered = accepted + conflicts.orderedBefore.count
   const isSingular = ordered === 1 || total === 1
   const predicate =
-    ordered === ownCounts.accepted
-      ? `${isSingular ? 'was' : 'were'} accepted`
-      : `${isSingular ? 'is' : 'are'} ordered`
-  const duplicateCount = counts.duplicate - (orderedBefore - cancelledCount - rejectedCount)
+    ordered === accepted ? `${isSingular ? 'was' : 'were'} accepted` : `${isSingular ? 'is' : 'are'} ordered`
+  const notOrderedCounts = withoutOrdered(counts, conflicts.orderedBefore)
   // A cancelled or rejected row whose person waits in another batch is counted by its own state.
-  const waitingCount = Math.min(conflicts.waiting.count, duplicateCount)
+  const waitingCount = Math.min(conflicts.waiting.count, notOrderedCounts.duplicate)
   const others = formatCounts({
-    ...counts,
-    duplicate: duplicateCount - waitingCount,
-    rejected: counts.rejected - rejectedCount,
-    cancelled: counts.cancelled - cancelledCount,
+    ...notOrderedCounts,
+    duplicate: notOrderedCounts.duplicate - waitingCount,
   })
   const notOrdered = [others, waitingText(waitingCount)].filter((each) => each !== '').join(', ')
   return new IncompleteError(`${ordered} of ${formatCount(total, 'row')} ${predicate} (${notOrdered})`, {
@@ -414,11 +390,12 @@ function hintAboutUnsentRows(
  */
 export function markPostponedAsUserChoice(
   failure: RefcheckError | undefined,
-  { total, accepted, invalid, cancelled, dropped, held }: BatchCounts,
-  { count, cancelledCount }: ConflictCounts['orderedBefore'],
+  counts: BatchCounts,
+  orderedBefore: ConflictCounts['orderedBefore'],
 ): RefcheckError | undefined {
-  const cancelledWithoutOrder = cancelled - cancelledCount
-  const areOnlyHeldLeft = accepted + count + invalid + cancelledWithoutOrder + dropped + held === total
+  const { total, accepted } = counts
+  const { invalid, cancelled, dropped, held } = withoutOrdered(counts, orderedBefore)
+  const areOnlyHeldLeft = accepted + orderedBefore.count + invalid + cancelled + dropped + held === total
   return failure?.code === 'incomplete' && areOnlyHeldLeft
     ? new IncompleteError(failure.message, { isUserChoice: true })
     : failure

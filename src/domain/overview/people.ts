@@ -67,12 +67,13 @@ export function personRow(
 
 /**
  * Returns the key of the accepted order of another batch that a row repeats, or of the later order by which the person
- * of a rejected or cancelled row is ordered; undefined if the row repeats none, or only another row of its file.
+ * of a rejected, cancelled or invalid row is ordered; undefined if the row repeats none, or only another row of its file.
  */
 export function repeatedOrderKey(
   row: Pick<BatchRow, 'state' | 'heldFor' | 'reason' | 'matches' | 'batchId'>,
 ): string | undefined {
-  const isRepeat = ['duplicate', 'rejected', 'cancelled'].includes(row.state) && !isLeftOutAsSimilar(row)
+  const isRepeat =
+    ['duplicate', 'rejected', 'cancelled', 'invalid'].includes(row.state) && !isLeftOutAsSimilar(row)
   const { matches, batchId } = row
   if (!isRepeat || matches?.state !== 'accepted') return undefined
   return matches.batchId === batchId && matches.laterBatch === undefined ? undefined : rowKey(matches)

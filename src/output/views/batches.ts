@@ -18,8 +18,8 @@ import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapL
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
-import type { FailedPerson } from '../../domain/batch/conflict-counts.ts'
-import { addCorrected, type BatchResult, waitingText } from '../../domain/batch/verdict.ts'
+import { type FailedPerson, withoutOrdered } from '../../domain/batch/conflict-counts.ts'
+import { type BatchResult, waitingText } from '../../domain/batch/verdict.ts'
 import { failedText, orderAgainLines } from './attention.ts'
 
 /** The states of rows, in the order in which counts list them. */
@@ -70,14 +70,14 @@ export function resultText(
   failedPeople: readonly FailedPerson[] = [],
 ): string {
   const { leftOut, samePerson, perhapsOrdered } = namedRows
-  const { openElsewhereCount = 0, corrected, waitingCount = 0 } = namedRows
+  const { openElsewhereCount = 0, waitingCount = 0 } = namedRows
   const samePersonText =
     samePerson === undefined ? '' : `; left out as the same person: ${sanitize(samePerson)}`
   const perhapsText =
     perhapsOrdered === undefined ? '' : `; may have been ordered: ${sanitize(perhapsOrdered)}`
   // The names replace the counts of cancelled and dropped rows and of duplicates of dropped rows.
   const otherCounts = {
-    ...addCorrected(counts, corrected),
+    ...counts,
     cancelled: earlierOrders.cancelledCount,
     dropped: 0,
     duplicate: counts.duplicate - openElsewhereCount,
@@ -142,25 +142,17 @@ export function unfinishedText(
  */
 function othersText(
   counts: BatchCounts,
-  {
-    count,
-    cancelledCount,
-    rejectedCount,
-    orderedAgain: reorderedCount,
-    repeatCounts,
-  }: BatchResult['earlierOrders'],
+  earlierOrders: BatchResult['earlierOrders'],
   waitingCount = 0,
 ): string {
-  const duplicateCount =
-    counts.duplicate - (count - cancelledCount - rejectedCount) - (repeatCounts.all - repeatCounts.ordered)
+  const { orderedAgain: reorderedCount, repeatCounts } = earlierOrders
+  const notOrdered = withoutOrdered(counts, earlierOrders)
+  const duplicateCount = notOrdered.duplicate - (repeatCounts.all - repeatCounts.ordered)
   const waiting = Math.min(waitingCount, duplicateCount)
   const rows = rowsText({
-    ...counts,
-    accepted: 0,
+    ...notOrdered,
     duplicate: duplicateCount - waiting,
     held: counts.held - reorderedCount,
-    rejected: counts.rejected - rejectedCount,
-    cancelled: counts.cancelled - cancelledCount,
   })
   const reordered = reorderedCount === 0 ? [] : [`${reorderedCount} held, to decide whether to order again`]
   return [...reordered, rows, waitingText(waiting)].filter((part) => part !== '').join(', ')

@@ -99,26 +99,37 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
 FROM (${selectOrdersWith(['s.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
+/** The person of the row `s` and of the order `o` is the same, or may be the same: see `selectLaterOrders`. */
+const laterOrderConditions = {
+  exact: `o.person_print = s.person_print AND (o.state IN ('accepted', 'unknown', 'dropped') OR ${sqlMayBeSent('o')})`,
+  corrected: `o.name_print = s.name_print AND (o.email_print = s.email_print OR o.phone_print = s.phone_print)
+    AND o.state = 'accepted' AND o.batch_id <> s.batch_id`,
+} as const
+
 /**
  * The accepted orders of the people of a batch's rows in `:states` that were made after the batch was added, the latest
- * last, and the orders that may have been accepted: of the same account, and of any package and service. Left out are
+ * last, and the orders that may have been accepted: of the same account, and of any package and service. `corrected`: the
+ * accepted orders of other batches in which the e-mail or the phone of the person may be corrected. A family may share an
+ * e-mail, and two people a name, so that an order counts only if it has the name and one of e-mail and phone. Left out are
  * rows that are known as ordered by the order that they match, and orders against which a user released the row. The
  * LEFT JOIN of the orders' batches prevents PostgreSQL from finding the orders by their batches instead of by the person,
  * which it would do without statistics. `isPage`: only for the rows from `:after` to `:last`, which are found by their
  * numbers, because the index of states has the rows of all pages.
  */
-export const selectLaterOrders = (isPage: boolean): string => `
-SELECT s.row_number AS own_row, s.state AS own_state, s.package_id AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
+export const selectLaterOrders = (
+  isPage: boolean,
+  kind: keyof typeof laterOrderConditions = 'exact',
+): string => `
+SELECT s.row_number AS own_row, s.state AS own_state, coalesce(s.package_id, b.package_id, o.package_id) AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
   o.state, o.package_id, o.request_id, o.request_status, o.first_name, o.last_name, o.email, o.phone, ob.base_url,
   ${nameOf('ob')} AS later_batch, coalesce(a.began_at, o.changed_at) AS ordered_at
 FROM submissions s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
-JOIN submissions o ON o.person_print = s.person_print
-  AND (o.state IN ('accepted', 'unknown', 'dropped') OR ${sqlMayBeSent('o')})
+JOIN submissions o ON ${laterOrderConditions[kind]}
 LEFT JOIN batches ob ON ob.id = o.batch_id
 LEFT JOIN attempts a ON a.id = o.attempt_id
-WHERE s.batch_id = :batchId AND s.package_id IS NOT NULL AND ${
+WHERE s.batch_id = :batchId AND o.package_id IS NOT NULL AND ${
   isPage
     ? `s.row_number > :after AND s.row_number <= :last AND {isIn (s.state || ''), states}`
     : '{isIn s.state, states}'
@@ -218,7 +229,9 @@ export function batchOf(selected: SelectedBatch, holder: Batch['holder']): Batch
 }
 
 /** States of rows that change no more by themselves, and whose people may have been ordered otherwise. */
-const statesWithLaterOrders: readonly SubmissionState[] = ['rejected', 'cancelled']
+const statesWithLaterOrders: readonly SubmissionState[] = ['rejected', 'cancelled', 'invalid']
+/** States of rows that were never orders, or were refused, and whose people may be ordered with a corrected detail. */
+const correctableStates: ReadonlySet<SubmissionState> = new Set(['rejected', 'invalid'])
 
 /** A row of `selectLaterOrders`. */
 type SelectedLaterOrder = Required<
@@ -230,7 +243,7 @@ type SelectedLaterOrder = Required<
 
 /**
  * Finds the latest accepted order for the same checks that was made for the person of a row after the row's batch was
- * added, or else an order that may have been accepted. A rejected or cancelled row that has one is shown as ordered or
+ * added, or else an order that may have been accepted. A rejected, cancelled or invalid row that has one is shown as ordered or
  * perhaps ordered. Returns the orders by the number of the row. `page`: only those of these rows.
  */
 export function* findLaterOrders(
@@ -241,6 +254,13 @@ export function* findLaterOrders(
 ): Work<Map<number, LaterOrder>> {
   const values = { batchId, states, ...page }
   const found = yield* all<SelectedLaterOrder>(selectLaterOrders(page !== undefined), values)
+  const correctable = states.filter((state) => correctableStates.has(state))
+  if (correctable.length > 0) {
+    const select = selectLaterOrders(page !== undefined, 'corrected')
+    const corrected = yield* all<SelectedLaterOrder>(select, { ...values, states: correctable })
+    const exactRows = new Set(found.map(({ ownRow }) => ownRow))
+    found.push(...corrected.filter(({ ownRow }) => !exactRows.has(ownRow)))
+  }
   const orders = new Map<number, LaterOrder>()
   if (found.length === 0) return orders
   const { services, packages } = yield* matching.readRelations()
@@ -366,7 +386,7 @@ export class Batches extends StorePart {
     return countsOf(await this.engine.run(all(selectCounts, { batchId })))
   }
 
-  /** Reads the rows in the order of the file. Rejected and cancelled rows have the later orders of their people. */
+  /** Reads the rows in the order of the file. Rejected, cancelled and invalid rows have the later orders of their people. */
   async *rows(batchId: string, { states, ...range }: RowFilter = {}): AsyncGenerator<BatchRow> {
     const text = selectPageOf(selectRows, states !== undefined)
     yield* readPages(
@@ -384,7 +404,7 @@ export class Batches extends StorePart {
     const { batchId, after } = values
     const last = rows.findLast(({ state }) => statesWithLaterOrders.includes(state))?.row
     if (last === undefined) return rows
-    const states = statesWithLaterOrders.filter((state) => values.states?.includes(state) !== false)
+    const states = statesWithLaterOrders.filter((state) => rows.some((row) => row.state === state))
     const orders = yield* findLaterOrders(new Matching(this.key), batchId, states, { after, last })
     if (orders.size === 0) return rows
     for (const row of rows) row.matches = orders.get(row.row)?.match ?? row.matches

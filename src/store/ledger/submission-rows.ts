@@ -307,7 +307,9 @@ export function submissionFields(
   const order = row.state === 'pending' ? row : undefined
   const unsendable = row.state === 'pending' ? undefined : row
   const matchColumns = conflict && conflictColumns(conflict)
-  const fingerprints = order && fingerprintPerson(fingerprint, order.recipient, identities)
+  // An invalid row conflicts with no order. It has the fingerprints by which a later order of its person is found.
+  const known = order?.recipient ?? (row.state === 'invalid' ? row.person : undefined)
+  const fingerprints = known && fingerprintPerson(fingerprint, known, order && identities)
   return {
     batchId: id,
     row: row.row,
@@ -322,7 +324,8 @@ export function submissionFields(
     bodySha256: order && sha256(order.body),
     fingerprint: order && fingerprint(orderIdentity({ account, baseUrl, ...order })),
     ...(fingerprints ?? noFingerprints),
-    namePrint: order && fingerprintName(fingerprint, order.recipient),
+    personPrint: order && fingerprints?.personPrint,
+    namePrint: known && fingerprintName(fingerprint, known),
     reason: unsendable?.reason,
     field: unsendable?.field,
     matchesBatch: unsendable?.matchesRow === undefined ? matchColumns?.matchesBatch : id,

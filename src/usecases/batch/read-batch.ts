@@ -1,15 +1,8 @@
 import type { Services } from '../services.ts'
-import {
-  type Batch,
-  type BatchRow,
-  type LaterOrder,
-  type Match,
-  formatRow,
-} from '../../domain/batch/batch.ts'
+import { type Batch, type BatchRow, type Match, formatRow } from '../../domain/batch/batch.ts'
 import {
   toCountedBatch,
   type CountedBatch,
-  heldText,
   isOrderedMeanwhile,
   isOrderedOtherwise,
   isPerhapsOrderedOtherwise,
@@ -26,11 +19,10 @@ import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
-import { joinFirst, personName } from '../../domain/wording/text.ts'
+import { joinFirst } from '../../domain/wording/text.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { hasSamePhone } from '../../domain/submission/similarity.ts'
 import { type Submission, type SubmissionFilter, isUnmatched } from '../../domain/submission/submission.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
@@ -90,21 +82,18 @@ export async function countOrdered(
  * state.
  */
 export async function readOrderedElsewhere(
-  services: MeanwhileServices,
+  services: Pick<Services, 'batches' | 'heldRows'>,
   batch: Batch,
 ): Promise<OrderedElsewhere> {
-  const { rejected, cancelled } = batch.counts
+  const { rejected, cancelled, invalid } = batch.counts
   const { orderedBefore } =
-    rejected + cancelled === 0 ? noConflicts() : await services.heldRows.countConflicts(batch.id)
-  const elsewhere = {
+    rejected + cancelled + invalid === 0 ? noConflicts() : await services.heldRows.countConflicts(batch.id)
+  return {
     rejected: orderedBefore.rejectedCount,
     cancelled: orderedBefore.cancelledCount,
-    held: 0,
-    invalid: 0,
+    invalid: orderedBefore.invalidCount,
+    held: (await readOrdersOfHeld(services, batch)).size,
   }
-  for (const { state } of (await readOrdersMeanwhile(services, batch)).values())
-    if (state === 'held' || state === 'invalid' || state === 'rejected') elsewhere[state] += 1
-  return elsewhere
 }
 
 /** Returns the people of a batch whose requests ended without a result, also those of orders of other batches. */
@@ -310,17 +299,13 @@ export async function listBatches(services: BatchServices): Promise<CountedBatch
   const finished = await batches.countFinishedRequests()
   const listed: CountedBatch[] = []
   const allBatches = await batches.list()
-  const oldest = allBatches.findLast((batch) => countCorrectable(batch) > 0)
-  // Read once for all batches, because the store may have many orders.
-  const index = oldest === undefined ? undefined : await readOrderIndex(ledger, oldest.addedAt)
   const freed = await findFreedDuplicates(heldRows, allBatches)
   for (const batch of allBatches) {
-    const { duplicate, held, cancelled, rejected } = batch.counts
-    const conflicts =
-      duplicate + held + cancelled + rejected === 0 ? noConflicts() : await heldRows.countConflicts(batch.id)
-    const meanwhile = [...(await readOrdersMeanwhile(services, batch, index)).values()]
+    const { accepted, pending, total } = batch.counts
+    const conflicts = accepted + pending === total ? noConflicts() : await heldRows.countConflicts(batch.id)
+    const ordersOfHeld = [...(await readOrdersOfHeld(services, batch)).values()]
     const finishedCount = finished.get(batch.id) ?? 0
-    listed.push(toCountedBatch(batch, conflicts, finishedCount, meanwhile, freed.has(batch.id)))
+    listed.push(toCountedBatch(batch, conflicts, finishedCount, ordersOfHeld, freed.has(batch.id)))
   }
   return listed
 }
@@ -337,126 +322,32 @@ export async function readRows(
   return rows
 }
 
-/** Reads the invalid rows of a batch with their lines, without those whose person a later order of another batch has. */
+/** Reads the invalid rows of a batch with their lines, without those whose people are ordered otherwise. */
 export async function readInvalidRows(
-  { batches, files, ledger }: Pick<Services, 'batches' | 'files' | 'ledger'>,
+  services: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
 ): Promise<BatchRow[]> {
   if (batch.counts.invalid === 0) return []
-  const orders = await readOrderIndex(ledger, batch.addedAt)
-  const lines = await readLinesOfRows(files, batch)
-  const rows: BatchRow[] = []
-  for await (const row of batches.rows(batch.id, { states: ['invalid'] }))
-    if (findCorrectedOrders(row, batch, orders).length === 0) rows.push({ ...row, line: lines.get(row.row) })
-  return rows
-}
-
-/** Orders by the name and by the e-mail of the person, both in lower case. */
-type OrderIndex = ReadonlyMap<string, readonly Submission[]>
-
-/** Reads the orders that were attempted, or added if there was no attempt, at this time or later. */
-async function readOrderIndex(ledger: Services['ledger'], since: number): Promise<OrderIndex> {
-  const index = new Map<string, Submission[]>()
-  for (const order of await ledger.list({ since })) {
-    const { recipient } = order
-    if (recipient === undefined) continue
-    for (const text of [personName(recipient), recipient.email].map((each) => each.toLowerCase()))
-      if (index.get(text)?.push(order) === undefined) index.set(text, [order])
-  }
-  return index
+  return (await readRows(services, batch, ['invalid'])).filter(({ matches }) => matches === undefined)
 }
 
 /**
- * Returns the later orders of other batches for the person of an invalid or rejected row, in which a detail may be
- * corrected. A family may share an e-mail, and two people a name, so that an order counts only if it has the name and
- * one of e-mail and phone.
+ * Returns the accepted orders that other rows or commands made for the people of held rows since the batch was added, by
+ * the number of the row.
  */
-function findCorrectedOrders({ person }: BatchRow, batch: Batch, index: OrderIndex): Submission[] {
-  const { email = '', phone = '' } = person
-  const name = personName(person)
-  return (index.get((name === '' ? email : name).toLowerCase()) ?? []).filter(
-    ({ batchId, attemptedAt, addedAt, recipient }) =>
-      batchId !== batch.id &&
-      (attemptedAt ?? addedAt) >= batch.addedAt &&
-      recipient !== undefined &&
-      (email.toLowerCase() === recipient.email.toLowerCase() ||
-        (name !== '' && hasSamePhone({ phone }, recipient))),
-  )
-}
-
-type MeanwhileServices = Pick<Services, 'batches' | 'heldRows' | 'ledger'>
-
-/** States of rows that were never orders, or were refused, and whose people may be ordered with a corrected detail. */
-const correctableStates = ['invalid', 'rejected'] as const satisfies SubmissionState[]
-
-const countCorrectable = ({ counts }: Batch): number =>
-  correctableStates.reduce((sum, state) => sum + counts[state], 0)
-
-/**
- * Returns the accepted orders that other rows or commands made for the people of held, invalid and rejected rows since the
- * batch was added, by the number of the row. Left out are rejected rows that have the order as their match. `index`: the
- * orders since then, if they were read before.
- */
-export async function readOrdersMeanwhile(
-  services: MeanwhileServices,
+export async function readOrdersOfHeld(
+  { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
   batch: Batch,
-  index?: OrderIndex,
-): Promise<ReadonlyMap<number, LaterOrder>> {
-  const { batches, heldRows, ledger } = services
-  const meanwhile = new Map<number, LaterOrder>()
+): Promise<ReadonlyMap<number, Match>> {
+  const orders = new Map<number, Match>()
   const laterOrders =
     batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
-  if (laterOrders !== undefined && laterOrders.size > 0) {
-    for await (const row of batches.rows(batch.id, { states: ['held'] })) {
-      const order = laterOrders.get(row.row)
-      if (order !== undefined && isOrderedMeanwhile(row, order.match)) meanwhile.set(row.row, order)
-    }
+  if (laterOrders === undefined || laterOrders.size === 0) return orders
+  for await (const row of batches.rows(batch.id, { states: ['held'] })) {
+    const match = laterOrders.get(row.row)?.match
+    if (match !== undefined && isOrderedMeanwhile(row, match)) orders.set(row.row, match)
   }
-  if (countCorrectable(batch) === 0) return meanwhile
-  const orders = index ?? (await readOrderIndex(ledger, batch.addedAt))
-  if (orders.size === 0) return meanwhile
-  for await (const row of batches.rows(batch.id, { states: correctableStates })) {
-    const match =
-      row.matches === undefined ? await findCorrectedMatch(batches, row, batch, orders) : undefined
-    if (match !== undefined) meanwhile.set(row.row, { state: row.state, match })
-  }
-  return meanwhile
-}
-
-/** Returns the accepted order by which the person of an invalid or rejected row is ordered for the same checks. */
-async function findCorrectedMatch(
-  batches: Pick<Batches, 'find'>,
-  row: BatchRow,
-  batch: Batch,
-  index: OrderIndex,
-): Promise<Match | undefined> {
-  for (const order of findCorrectedOrders(row, batch, index)) {
-    if (order.state !== 'accepted' || !isOfSameChecks(order, row, batch)) continue
-    const { name: laterBatch, account = '' } = (await batches.find(order.batchId)) ?? {}
-    if (account === (batch.account ?? ''))
-      return { ...order, orderedAt: order.attemptedAt ?? order.changedAt, laterBatch }
-  }
-  return undefined
-}
-
-/** Whether an order has the service of a batch and the package of its row, if the row has one. */
-function isOfSameChecks(order: Submission, { packageId }: BatchRow, batch: Batch): boolean {
-  const packageIds = [packageId, batch.packageId].filter((id) => id !== undefined)
-  const hasPackage = packageIds.length === 0 || packageIds.includes(order.packageId)
-  return hasPackage && serviceOf(order.baseUrl) === serviceOf(batch.baseUrl)
-}
-
-/** Returns when and by what the people of the rows of `readOrdersMeanwhile` were ordered, by the number of the row. */
-export function orderedTexts(
-  rows: readonly BatchRow[],
-  meanwhile: ReadonlyMap<number, LaterOrder>,
-): ReadonlyMap<number, string> {
-  const texts = new Map<number, string>()
-  for (const row of rows) {
-    const matches = meanwhile.get(row.row)?.match
-    if (matches !== undefined) texts.set(row.row, heldText({ ...row, matches }, undefined))
-  }
-  return texts
+  return orders
 }
 
 /**

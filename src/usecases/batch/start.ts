@@ -22,17 +22,11 @@ import {
   matchInError,
 } from '../../domain/batch/batch-status.ts'
 import type { ConflictCounts } from '../../domain/batch/conflict-counts.ts'
-import {
-  type BatchResult,
-  type CorrectedCounts,
-  type NamedRows,
-  hintWithinBatch,
-  runError,
-} from '../../domain/batch/verdict.ts'
+import { type BatchResult, type NamedRows, hintWithinBatch, runError } from '../../domain/batch/verdict.ts'
 import { updateExternalResults } from './external-results.ts'
 import { findPackagesError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
-import { countOrdered, findRow, readOrdersMeanwhile } from './read-batch.ts'
+import { countOrdered, findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 import { samePersonReason } from '../../domain/submission/duplicate.ts'
 import { joinFirst } from '../../domain/wording/text.ts'
@@ -357,19 +351,10 @@ async function readNamedRows(
     },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
-    corrected: await countCorrected(services, batch),
     ...(counts.cancelled + counts.dropped + unknownCount === 0
       ? {}
       : await describeLeftOut(batches, batch, describeRow, unknownCount > 0)),
   }
-}
-
-async function countCorrected(services: RunServices, batch: Batch): Promise<CorrectedCounts> {
-  const corrected = { invalid: 0, rejected: 0 }
-  if (batch.counts.invalid + batch.counts.rejected === 0) return corrected
-  for (const { state } of (await readOrdersMeanwhile(services, batch)).values())
-    if (state === 'invalid' || state === 'rejected') corrected[state] += 1
-  return corrected
 }
 
 /**

@@ -29,7 +29,7 @@ import {
   findRow,
   isOrderedAgainIn,
   readInvalidRows,
-  readOrdersMeanwhile,
+  readOrdersOfHeld,
 } from '../batch/read-batch.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
@@ -177,9 +177,9 @@ export async function readAttention(
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     else items.push(...(await nameFreedDuplicates(batches, batch, freed.get(batch.id))))
     if (states.every((state) => batch.counts[state] === 0)) continue
-    const meanwhile = await readOrdersMeanwhile(services, batch)
+    const ordersOfHeld = await readOrdersOfHeld(services, batch)
     for await (const row of batches.rows(batch.id, { states })) {
-      if (meanwhile.has(row.row)) continue
+      if (ordersOfHeld.has(row.row)) continue
       // The kind of the entry says that the row is held.
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
@@ -319,9 +319,9 @@ export async function readPeopleOfBatch(
 ): Promise<People> {
   const rows: BatchRow[] = []
   for await (const row of services.batches.rows(batch.id, { states })) rows.push(row)
-  const meanwhile = await readOrdersMeanwhile(services, batch)
+  const ordersOfHeld = await readOrdersOfHeld(services, batch)
   const orderKey = (row: BatchRow): string | undefined => {
-    const order = meanwhile.get(row.row)?.match
+    const order = ordersOfHeld.get(row.row)
     return order === undefined ? repeatedOrderKey(row) : rowKey(order)
   }
   const hasRepeats = rows.some((row) => orderKey(row) !== undefined)
@@ -357,22 +357,19 @@ async function markOrderedAgain(
 
 /** Returns all people of an organisation, newest first. `attention`: the result of `readAttention`. */
 export async function readPeopleOfStore(
-  services: Pick<OverviewServices, 'ledger' | 'batches' | 'heldRows'>,
+  { ledger, batches }: Pick<OverviewServices, 'ledger' | 'batches'>,
   scope: OverviewScope,
   attention: Attention[],
 ): Promise<People> {
-  const { ledger, batches } = services
   const batchesInScope = (await batches.list({ includesSingleOrders: true })).filter(isInScope(scope))
   const batchesById = new Map(batchesInScope.map((batch) => [batch.id, batch]))
   const listedOrders = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
   const ordersInScope = listedOrders.filter(({ batchId }) => batchesById.has(batchId))
   const repeats = new Map<string, BatchRow>()
-  for (const batch of batchesInScope) {
-    const { id, counts } = batch
+  for (const { id, counts } of batchesInScope) {
     if (counts.duplicate + counts.cancelled + counts.rejected === 0) continue
-    const meanwhile = counts.rejected === 0 ? undefined : await readOrdersMeanwhile(services, batch)
     for await (const row of batches.rows(id, { states: ['duplicate', 'cancelled', 'rejected'] }))
-      repeats.set(rowKey(row), { ...row, matches: row.matches ?? meanwhile?.get(row.row)?.match })
+      repeats.set(rowKey(row), row)
   }
   const orders = ordersByKey(listedOrders)
   const newestOrders = ordersInScope
