@@ -135,13 +135,14 @@ export async function updateResultsFile(app: App, batch: Batch): Promise<void> {
 }
 
 /**
- * Writes the results file of a finished batch again if the people of rejected or cancelled rows are ordered meanwhile, by
- * other files or commands.
+ * Writes the results file of a finished batch again if the people of rejected, cancelled or invalid rows are ordered
+ * meanwhile, by other files or commands.
  */
 async function updateResultsOfLaterOrders(app: App, batch: Batch): Promise<void> {
-  if (batch.counts.rejected + batch.counts.cancelled === 0) return
+  const states = ['rejected', 'cancelled', 'invalid'] as const
+  if (states.every((state) => batch.counts[state] === 0)) return
   const batches = await app.service('batches')
-  for await (const { matches } of batches.rows(batch.id, { states: ['rejected', 'cancelled'] }))
+  for await (const { matches } of batches.rows(batch.id, { states }))
     if (matches?.laterBatch !== undefined) return updateResultsFile(app, batch)
 }
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
@@ -257,6 +259,22 @@ test('an invalid person who was then ordered by hand or by the corrected file co
       BATCH_1                               i.csv   2026-11-20 12:00  3 of 3   0         done
       exit 0
     `)
+  expect(here.read('i.results.csv')).toMatch(
+    /^Ike,Ivo,ike at example,\+61400000003,invalid,[\da-f-]{36},RECEIVED,/m,
+  )
+  write('i.csv', here.read('i.csv').replaceAll(' at ', '@').replaceAll('example,', 'example.com,'))
+  const otherStore = { env: { REFCHECK_STORE: join(here.folder, 'other.sqlite') } }
+  expect(await type(`batch run i.csv ${order} --dry-run`, otherStore)).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=HOME/other.sqlite refcheck batch run i.csv --package 102 --yes --dry-run
+    i.csv: 3 rows
+      0 orders to send
+      1 row ordered before, not sent
+        Ada Arm (line 2): ordered, by line 2 of i.results.csv
+      2 rows held, not sent until you release them
+        may have been ordered, by what a results file says
+          Iva Inn (line 3), Ike Ivo (line 4)
+    exit 0
+  `)
   await type(`batch export ${id} --format html --output i.html`)
   const page = here.read('i.html').replaceAll(/\s+/g, ' ')
   expect(page).toContain('aria-label="Statuses: 3 RECEIVED"')

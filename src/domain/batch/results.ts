@@ -56,7 +56,9 @@ export function resultCells(row: BatchRow, properties: ResultsProperties): Cell[
 
 /** Returns the cells of `externalResultColumns`. */
 export function externalResultCells(row: BatchRow, { account = '' }: ResultsProperties): string[] {
-  const { recipient, matches, packageId } = row
+  const { matches, packageId = matches?.packageId } = row
+  // The later order of the person of an invalid row has the person as it was ordered.
+  const recipient = (row.state === 'invalid' ? matches?.recipient : undefined) ?? row.recipient
   // A held row was not ordered, and the order that it matches may be that of another person.
   const isNotOrdered = row.state === 'held' || isLeftOutAsSimilar(row)
   const earlierOrderedAt = isNotOrdered || matches?.state !== 'accepted' ? undefined : matches.orderedAt
