@@ -93,12 +93,12 @@ test('store purge deletes no file that another account could have put at the pat
   const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
   await here.type(`batch export ${batch?.batch_id} --output team/shared/march.csv`)
   mkdirSync(join(here.folder, 'mine'))
-  writeFileSync(join(here.folder, 'mine', 'march.csv'), 'another file')
+  writeFileSync(join(here.folder, 'mine', 'march.csv'), `another file about ${zelda}`)
   renameSync(join(team, 'shared'), join(team, 'old'))
   symlinkSync(join(here.folder, 'mine'), join(team, 'shared'))
   const purged = await here.type(`${purge} --delete-files`)
   expect(purged.stdout).toMatch(/still show the person:\n[^]* export +\S+\/team\/shared\/march\.csv\n/)
-  expect(here.read('mine/march.csv')).toBe('another file')
+  expect(here.read('mine/march.csv')).toBe(`another file about ${zelda}`)
 })
 
 test('reports below a symbolic link are listed, with their lines of the manifest, until store purge can delete them', async () => {
@@ -303,4 +303,44 @@ test('a file that is run again after a purge of all its people is not compared w
   await type(purge)
   const again = await type(run)
   expect(again.stderr).toMatch(/^people\.csv is batch [-0-9a-f]{36}: /m)
+})
+
+test.each(['csv', 'xlsx'])(
+  'store purge neither lists nor deletes a %s export without the person, which became the file of another batch',
+  async (format) => {
+    const here = await session({ filters: [[/\.xlsx/g, '.csv']] })
+    writePeopleFile(here.folder, [zelda, ...createEmails(2)])
+    const { batch_id: id } = (await here.type(`${run} --max 1 --json`)).json() as { batch_id: string }
+    await here.all([`batch export ${id} --state pending --output rest.${format}`, `batch cancel ${id} --yes`])
+    await here.type(`batch run rest.${format} --yes`)
+    writeFileSync(join(here.folder, 'people.csv'), here.read('people.csv').replace(/^.*zelda.*\n/m, ''))
+    expect(await here.type(`${purge} --delete-files`)).toMatchInlineSnapshot(`
+      $ refcheck store purge --email zelda@example.com --yes --delete-files
+      Removed personal data of 1 row and 0 events.
+      Deleted:
+        results file  HOME/people.results.csv
+      exit 0
+    `)
+    expect(existsSync(join(here.folder, `rest.${format}`))).toBe(true)
+  },
+)
+
+test('store purge does not delete an export that became the file of another batch and names the person again', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, [zelda, ...createEmails(2)])
+  const { batch_id: id } = (await here.type(`${run} --max 1 --json`)).json() as { batch_id: string }
+  await here.all([`batch export ${id} --state pending --output rest.csv`, `batch cancel ${id} --yes`])
+  await here.type('batch run rest.csv --yes')
+  writeFileSync(join(here.folder, 'rest.csv'), `${here.read('rest.csv')}Zelda,Row1,${zelda},+61400000009\n`)
+  expect(await here.type(`${purge} --delete-files`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes --delete-files
+    Removed personal data of 1 row and 0 events.
+    Deleted:
+      results file  HOME/people.results.csv
+    Files that still show the person:
+      input file    HOME/people.csv
+      input file    HOME/rest.csv
+    exit 0
+  `)
+  expect(here.read('rest.csv')).toContain(zelda)
 })

@@ -80,7 +80,13 @@ export interface PersonNames {
 
 /** The data by which a person is found in files. */
 export interface PersonTraces {
-  batches: { id: string; path: string | undefined; resultsFile: string | undefined }[]
+  batches: {
+    id: string
+    path: string | undefined
+    resultsFile: string | undefined
+    /** 1 if a row of the batch is held as similar to the person: its files may show only the person's name. */
+    namedAsSimilar: 1 | undefined
+  }[]
   rows: (PersonNames & { requestId: string | undefined; baseUrl: string })[]
 }
 

@@ -214,7 +214,8 @@ export class Maintenance {
 SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
 FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
     const batches = `
-SELECT b.id, CASE WHEN max(named.is_own) = 1 THEN b.path END AS path, b.results_file FROM (
+SELECT b.id, CASE WHEN max(named.is_own) = 1 THEN b.path END AS path, b.results_file,
+  CASE WHEN min(named.is_own) = 0 THEN 1 END AS named_as_similar FROM (
   SELECT s.batch_id, 1 AS is_own FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}
   UNION ALL
   SELECT h.batch_id, 0 FROM submissions s JOIN batches b ON b.id = s.batch_id

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { lstat, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 import { findFolderWeakness } from '../../disk/ownership.ts'
 import { reportKey } from '../../domain/report/record.ts'
@@ -62,11 +62,11 @@ const overlapChars = 512
  * reports. `traces`: the data of the store by which the person is found in files.
  */
 export async function findFilesOfPerson(
-  { writtenFiles, reportFolders }: Pick<Services, 'writtenFiles' | 'reportFolders'>,
+  { batches, writtenFiles, reportFolders }: Pick<Services, 'batches' | 'writtenFiles' | 'reportFolders'>,
   traces: PersonTraces,
   target: Exclude<ErasureTarget, { endedBefore: number }>,
 ): Promise<FoundFiles> {
-  const batchIds = new Set(traces.batches.map(({ id }) => id))
+  const batchesOfPerson = new Map(traces.batches.map((batch) => [batch.id, batch]))
   const requests = traces.rows.flatMap(({ requestId, baseUrl }) =>
     requestId === undefined ? [] : [{ requestId, service: addressOf(baseUrl) }],
   )
@@ -77,22 +77,34 @@ export async function findFilesOfPerson(
     requests.length === 0
       ? requestIds.has(id)
       : requests.some((each) => each.requestId === id && each.service === service)
-  const words = [
-    ...requestIds,
+  const emails = [
     ...('email' in target ? [target.email.toLowerCase()] : []),
     ...traces.rows.flatMap(({ email }) => email?.toLowerCase() ?? []),
   ]
+  const words = [...requestIds, ...emails]
+  const mayShowPerson = async (path: string, batchId: string): Promise<boolean> => {
+    const batch = batchesOfPerson.get(batchId)
+    if (batch === undefined) return false
+    // Files of rows that were not ordered contain no request id, so an unknown e-mail address proves nothing.
+    return (
+      batch.namedAsSimilar !== undefined || emails.length === 0 || ((await containsWord(path, words)) ?? true)
+    )
+  }
+  const inputs = new Set((await batches.list()).map(({ path }) => path))
   const found: FoundFiles = { files: [], reports: [], filesToRemember: [], pathsToForget: [] }
   const foundPaths = new Set<string>()
-  const addFile = (path: string, kind: FoundFile['kind']): void => {
+  const addFile = (path: string, writtenKind: FoundFile['kind']): void => {
     if (foundPaths.has(path)) return
     foundPaths.add(path)
+    // The user may have edited a file that refcheck wrote, and made a batch from it.
+    const kind = inputs.has(path) ? 'input' : writtenKind
     const isNeverDeleted = userKinds.has(kind) || (!reportKinds.has(kind) && isReplaceable(path))
     found.files.push({ path, kind, isNeverDeleted })
   }
   for (const { id, path, resultsFile } of traces.batches) {
-    if (path !== undefined && (await isFile(path))) addFile(path, 'input')
+    if (path !== undefined && (await isFile(path)) && (await mayShowPerson(path, id))) addFile(path, 'input')
     if (resultsFile === undefined || !(await isFile(resultsFile))) continue
+    if (!(await mayShowPerson(resultsFile, id))) continue
     addFile(resultsFile, 'results')
     found.filesToRemember.push({ path: resultsFile, kind: 'results', batchId: id })
   }
@@ -102,7 +114,9 @@ export async function findFilesOfPerson(
     } else if (!(await isFile(file.path))) {
       await writtenFiles.remove(file.path)
     } else if (
-      file.batchId === undefined ? await containsWord(file.path, words) : batchIds.has(file.batchId)
+      file.batchId === undefined
+        ? (await containsWord(file.path, words)) === true
+        : await mayShowPerson(file.path, file.batchId)
     ) {
       addFile(file.path, file.kind)
     }
@@ -172,21 +186,36 @@ async function isFile(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === true
 }
 
-/**
- * Whether a file contains one of these lower-case words as UTF-8. Returns false if the file cannot be read.
- */
-async function containsWord(path: string, words: readonly string[]): Promise<boolean> {
-  if (words.length === 0) return false
-  const encodedWords = words.map((word) => Buffer.from(word).toString('latin1'))
+/** Whether a file contains one of these lower-case words; undefined if it cannot be read. */
+async function containsWord(path: string, words: readonly string[]): Promise<boolean | undefined> {
+  const encodedWords = words.map((word) => Buffer.from(word).toString('latin1').toLowerCase())
   let previous = ''
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: blockBytes })) {
-      const text = previous + (chunk as Buffer).toString('latin1').toLowerCase()
-      if (encodedWords.some((word) => text.includes(word))) return true
-      previous = text.slice(-overlapChars)
+      const text = (chunk as Buffer).toString('latin1')
+      if (previous === '' && text.startsWith('PK\u0003\u0004')) return await workbookContains(path, words)
+      // Without zero bytes, an e-mail address in UTF-16 is the same text as in UTF-8.
+      const searched = previous + text.replaceAll('\0', '').toLowerCase()
+      if (encodedWords.some((word) => searched.includes(word))) return true
+      previous = searched.slice(-overlapChars)
     }
   } catch {
-    return false
+    return undefined
+  }
+  return false
+}
+
+async function workbookContains(path: string, words: readonly string[]): Promise<boolean> {
+  const [{ openSheet }, { fileSource }, { jsonRow }, { textOf }] = await Promise.all([
+    import('../../sheets/open.ts'),
+    import('../../sheets/sheet.ts'),
+    import('../../domain/batch/cell-value.ts'),
+    import('../../domain/sheet/cell.ts'),
+  ])
+  const sheet = await openSheet(await fileSource(path, basename(path)), { readJson: jsonRow })
+  for await (const { cells } of sheet.rows()) {
+    const text = cells.map(textOf).join('\n').toLowerCase()
+    if (words.some((word) => text.includes(word))) return true
   }
   return false
 }

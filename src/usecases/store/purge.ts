@@ -8,6 +8,7 @@ import { eraseFiles, findFilesOfPerson, type FoundFile, type FoundFiles } from '
 export const purgeServices = [
   'maintenance',
   'ledger',
+  'batches',
   'drafts',
   'plans',
   'writtenFiles',
