@@ -185,15 +185,17 @@ class Form {
   async #correctAnswers(refused: DuplicateError): Promise<void> {
     const { message, hint, order } = refused
     for (let isChanged = false; !isChanged;) {
-      const choice = await this.#prompter.select<'change' | 'leave'>({
+      const choice = await this.#prompter.select<'change' | 'leave' | 'drop'>({
         message: `${this.#recipientName()}: ${message}.`,
         choices: [
           { value: 'change', label: 'Change an answer', detail: hint },
           { value: 'leave', label: 'Leave', detail: 'Nothing is ordered; the answers are kept.' },
+          { value: 'drop', label: 'Delete the answers', detail: 'Nothing is ordered.' },
         ],
       })
+      if (choice === 'drop') await this.#drop()
       if (choice === 'leave') throw new DuplicateError(message, { hint, order, isUserChoice: true })
-      isChanged = await this.#changeAnswer()
+      isChanged = choice === 'change' && (await this.#changeAnswer())
     }
   }
 
