@@ -73,7 +73,9 @@ test('saved answers of a person who was already ordered can be changed with --re
 
 test('saved answers of a person who was ordered with flags meanwhile can be deleted with --resume', async () => {
   const here = await session()
-  await here.type(create, { answers: [...personAnswers, { ask: /^Is everything correct/, choose: /^Leave/ }] })
+  await here.type(create, {
+    answers: [...personAnswers, { ask: /^Is everything correct/, choose: /^Leave/ }],
+  })
   await here.type(createByFlags)
   const choice: Answer = { ask: refused, choose: 'Delete the answers' }
   const confirm = (yes: boolean): Answer => ({ ask: 'Delete all answers about Zoë Lee?', confirm: yes })
