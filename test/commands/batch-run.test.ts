@@ -345,7 +345,7 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
-    BATCH_1                               people.csv  2026-11-20  2 of 3   0         done
+    BATCH_1                               people.csv  2026-11-20  2 of 3   0         done, 1 invalid
     exit 0
   `)
   const invalid = await type(`batch rows ${id} --state invalid`, { tty: true })

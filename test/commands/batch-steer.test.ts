@@ -34,6 +34,7 @@ test('batch list, batch status and batch rows show the progress; the beginning o
         "state": "stopped",
         "held": 0,
         "rejected": 0,
+        "invalid": 0,
         "ordered": 2,
         "people": 4,
         "finished": 0
@@ -293,7 +294,7 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
     results  HOME/people.results.csv
     2> Error: 1 of 2 rows was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_1
-    2> If the cause is gone, make rejected rows pending again with: refcheck batch retry BATCH_1
+    2> To order rejected rows, correct them in the file and run it again, or if the cause is gone, make them pending with: refcheck batch retry BATCH_1
     exit 10
   `)
   const [{ batch_id: id } = { batch_id: '' }] = (await type('batch list --json')).json() as {

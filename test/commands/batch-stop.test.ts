@@ -157,6 +157,7 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
         "state": "stopped",
         "held": 0,
         "rejected": 0,
+        "invalid": 0,
         "ordered": 3,
         "people": 5,
         "finished": 0

@@ -49,7 +49,7 @@ test('a rejected person who was then ordered by another file is shown as ordered
 
       results  HOME/hal.results.csv
 
-      requests  1 RECEIVED
+      requests  2 RECEIVED (1 ordered by other files or commands)
       exit 0
 
       $ refcheck batch rows BATCH_1 --state rejected
@@ -311,38 +311,38 @@ test('a held person who was then ordered by another file is shown as ordered by 
   expect(await type(`batch resume ${otherId} --yes`)).toMatchObject({ code: 0 })
   expect(await all(['batch list', `batch status ${id}`, `batch rows ${id}`, 'status']))
     .toMatchInlineSnapshot(`
-    $ refcheck batch list
-    BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
-    BATCH_3                               h3.csv  2026-11-20 12:01  1 of 1   0         done
-    BATCH_2                               h2.csv  2026-11-20 12:00  2 of 2   0         done
-    BATCH_1                               h1.csv  2026-11-20 12:00  1 of 1   0         done
-    exit 0
+      $ refcheck batch list
+      BATCH ID                              NAME    ADDED AT          ORDERED  FINISHED  STATE
+      BATCH_3                               h3.csv  2026-11-20 12:01  1 of 1   0         done
+      BATCH_2                               h2.csv  2026-11-20 12:00  2 of 2   0         done
+      BATCH_1                               h1.csv  2026-11-20 12:00  1 of 1   0         done
+      exit 0
 
-    $ refcheck batch status BATCH_2
-    batch  BATCH_2
-    h2.csv, 102 Identity check only
+      $ refcheck batch status BATCH_2
+      batch  BATCH_2
+      h2.csv, 102 Identity check only
 
-    1  accepted
-    1  held, ordered by another row or command
-    2  rows
+      1  accepted
+      1  held, ordered by another row or command
+      2  rows
 
-    results  HOME/h2.results.csv
+      results  HOME/h2.results.csv
 
-    requests  1 RECEIVED
-    exit 0
+      requests  2 RECEIVED (1 ordered by other files or commands)
+      exit 0
 
-    $ refcheck batch rows BATCH_2
-    ROW  LINE  STATE     EMAIL            OUTCOME
-    1    2     accepted  bob@example.com  REQUEST_2
-    2    3     held      ado@example.com  ordered on 2026-11-20 12:01 +00:00, by h3.csv
-    exit 0
+      $ refcheck batch rows BATCH_2
+      ROW  LINE  STATE     EMAIL            OUTCOME
+      1    2     accepted  bob@example.com  REQUEST_2
+      2    3     held      ado@example.com  ordered on 2026-11-20 12:01 +00:00, by h3.csv
+      exit 0
 
-    $ refcheck status
-    127.0.0.1:PORT (olive.owner@example.com)   as of 12:00, 60 s ago
-    Running    3 orders   read again: refcheck request list --refresh
-    Needs you  nothing
-    exit 0
-  `)
+      $ refcheck status
+      127.0.0.1:PORT (olive.owner@example.com)   as of 12:00, 60 s ago
+      Running    3 orders   read again: refcheck request list --refresh
+      Needs you  nothing
+      exit 0
+    `)
   await type(`batch export ${id} --format html --output h2.html`)
   expect(here.read('h2.html').replaceAll(/\s+/g, ' ')).toContain('RECEIVED</span> <small>(ordered elsewhere)')
   expect((await type('batch list --json')).json()).toMatchObject([

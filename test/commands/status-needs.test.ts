@@ -211,7 +211,7 @@ test('an invalid person who was then ordered by hand or by the corrected file co
 
     $ refcheck batch list
     BATCH ID                              NAME   ADDED AT    ORDERED  FINISHED  STATE
-    BATCH_1                               i.csv  2026-11-20  2 of 3   0         done
+    BATCH_1                               i.csv  2026-11-20  2 of 3   0         done, 1 invalid
     exit 0
   `)
   write('i2.csv', `${header}\n${ada}\nIke,Ivo,ike@example.com,+61400000003\n`)
@@ -250,7 +250,7 @@ test('an invalid person who was then ordered by hand or by the corrected file co
 
       results  HOME/i.results.csv
 
-      requests  1 RECEIVED
+      requests  3 RECEIVED (2 ordered by other files or commands)
       exit 0
 
       $ refcheck batch list

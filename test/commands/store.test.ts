@@ -352,7 +352,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
     1  row
     2> Error: 0 of 1 row was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_2
-    2> If the cause is gone, make rejected rows pending again with: refcheck batch retry BATCH_2
+    2> To order rejected rows, correct them in the file and run it again, or if the cause is gone, make them pending with: refcheck batch retry BATCH_2
     exit 10
   `)
 })

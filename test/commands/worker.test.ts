@@ -49,6 +49,14 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
     exit 0
   `)
   expect(listOrderedEmails()).toEqual([])
+  expect(await type('status')).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)
+    Running    people.csv: 2 of 2 rows left to send, queued
+               Queued rows wait for a worker. If none runs, start it: refcheck worker
+    Needs you  nothing
+    exit 0
+  `)
   const events = logEntries(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
   expect(events).toEqual([
     { level: 'info', event: 'started', profiles: ['default'] },

@@ -3,10 +3,10 @@ import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
 import { heldText, toListedRow } from '../../domain/batch/batch-status.ts'
 import { hintForHeldRows } from '../../domain/batch/held-question.ts'
-import { hintToReconcile, orderInvalidHint } from '../../domain/batch/verdict.ts'
+import { hintToReconcile, orderInvalidHint, orderRejectedHint } from '../../domain/batch/verdict.ts'
 import { personName } from '../../domain/wording/text.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
-import { findBatch, listHeld, readOrdersOfHeld, readRows } from '../../usecases/batch/read-batch.ts'
+import { findBatch, listHeld, readOrdersOfWaiting, readRows } from '../../usecases/batch/read-batch.ts'
 import { addListedReasons } from '../../usecases/request/read-requests.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
@@ -35,29 +35,28 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const isText = !this.flags.json && !this.flags.csv
     const showsHeld = isText && rows.some(({ state }) => state === 'held')
     const heldRows = showsHeld ? await listHeld(services, batch) : []
-    const laterOrders = showsHeld ? await readOrdersOfHeld(services, batch) : undefined
+    const laterOrders = isText ? await readOrdersOfWaiting(services, batch) : undefined
     const openHeldRows = heldRows.filter(({ held }) => laterOrders?.has(held.row) !== true)
-    const reasons = new Map(
-      heldRows.map(({ held, other }) => {
-        const matches = laterOrders?.get(held.row)
-        return [
-          held.row,
-          matches === undefined ? heldText(held, other) : heldText({ ...held, matches }, undefined),
-        ]
-      }),
-    )
+    const reasons = new Map(openHeldRows.map(({ held, other }) => [held.row, heldText(held, other)]))
+    for (const row of rows) {
+      const matches = laterOrders?.get(row.row)?.match
+      if (matches !== undefined) reasons.set(row.row, heldText({ ...row, matches }, undefined))
+    }
     const isForPerson = this.context.streams.stdout.isTTY && isText
     const names = isForPerson ? new Map(rows.map(({ row, person }) => [row, personName(person)])) : undefined
     const listedRows = rows.map((row) => toListedRow(row, row.line))
     const rowsWithReasons = await addListedReasons(listedRows, inbox, () => batch.baseUrl)
     const emptyText = `No row of ${batch.name}${states === undefined ? '' : ` is ${states.join(' or ')}`}.`
     this.answerList(batchRowsView(rowsWithReasons, reasons, names, emptyText))
+    const pendingRows = rows.filter(({ state }) => state === 'pending')
+    if (isText && pendingRows.length > 0 && pendingRows.every(({ row }) => reasons.has(row)))
+      this.app.reporter.note(
+        `The people of the pending rows are ordered. Cancel these rows with: refcheck batch cancel ${batch.id}`,
+      )
     const unknownCount = isText ? rows.filter(({ state }) => state === 'unknown').length : 0
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
     if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === undefined))
-      this.app.reporter.note(
-        `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batch.id}`,
-      )
+      this.app.reporter.note(orderRejectedHint(batch.id))
     if (isText && rows.some(({ state, matches }) => state === 'invalid' && matches === undefined))
       this.app.reporter.note(orderInvalidHint)
     if (openHeldRows.length > 0)

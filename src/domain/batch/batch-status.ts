@@ -1,6 +1,13 @@
 import type { Recipient } from '../../contract/request.ts'
 import { isUnfinished } from '../../contract/statuses.ts'
-import { formatRow, type Batch, type BatchRow, type OtherPackageCount, type Match } from './batch.ts'
+import {
+  formatRow,
+  type Batch,
+  type BatchRow,
+  type LaterOrder,
+  type OtherPackageCount,
+  type Match,
+} from './batch.ts'
 import {
   heldReasonText,
   samePersonReason,
@@ -77,7 +84,9 @@ export type BatchStatus = ReturnType<typeof statusOf>
 export const perhapsOrderedText = 'may have been ordered'
 
 /** The numbers of rows that are not ordered and whose people are ordered by another row, file or command, by state. */
-export type OrderedElsewhere = Partial<Record<'rejected' | 'cancelled' | 'held' | 'invalid', number>>
+export type OrderedElsewhere = Partial<
+  Record<'rejected' | 'cancelled' | 'held' | 'invalid' | 'pending', number>
+>
 
 /**
  * The summary of a batch with details for an operator. Times are ISO 8601. `packageName` is the name of its package, if
@@ -134,18 +143,18 @@ export type CountedBatch = ReturnType<typeof toCountedBatch>
 
 /**
  * One line of `batch list`. `conflicts`: counts of the people of the batch who were or may have been ordered by another
- * order; `finished`: the number of finished requests of the batch itself. `ordersOfHeld`: the later orders of the people
- * of held rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
+ * order; `finished`: the number of finished requests of the batch itself. `ordersOfWaiting`: the later orders of the
+ * people of held and pending rows; `hasFreed`: whether duplicates of cancelled rows can be ordered.
  */
 export function toCountedBatch(
   batch: Batch,
   { orderedBefore: earlier, unknown }: Pick<ConflictCounts, 'orderedBefore' | 'unknown'>,
   finished: number,
-  ordersOfHeld: readonly Match[] = [],
+  ordersOfWaiting: readonly LaterOrder[] = [],
   hasFreed = false,
 ) {
-  const held = batch.counts.held - ordersOfHeld.length
-  const finishedOfHeld = ordersOfHeld.filter(({ requestStatus }) => !isUnfinished(requestStatus)).length
+  const held = batch.counts.held - ordersOfWaiting.filter(({ state }) => state === 'held').length
+  const finishedOfWaiting = ordersOfWaiting.filter(({ match }) => !isUnfinished(match.requestStatus)).length
   const listed = toListedBatch({ ...batch, counts: { ...batch.counts, held } })
   return {
     ...listed,
@@ -161,17 +170,19 @@ export function toCountedBatch(
     held,
     /** The number of rejected rows whose people are not ordered otherwise. */
     rejected: batch.counts.rejected - earlier.rejectedCount,
+    /** The number of invalid rows whose people are not ordered otherwise. */
+    invalid: batch.counts.invalid - earlier.invalidCount,
     /** The number of people who are ordered by this batch or by another one. */
     ordered:
       batch.counts.accepted +
       earlier.count -
       earlier.repeatCounts.ordered +
       earlier.orderedAgain +
-      ordersOfHeld.length,
+      ordersOfWaiting.length,
     /** The number of people of the batch: rows that repeat another row are not counted. */
     people: batch.counts.total - earlier.repeatCounts.all,
     /** The number of these people whose request is finished, as it was last read. */
-    finished: finished + earlier.finishedCount + finishedOfHeld,
+    finished: finished + earlier.finishedCount + finishedOfWaiting,
   }
 }
 

@@ -147,6 +147,10 @@ export function sameAsUnknownError(
   })
 }
 
+/** The next step for the people of rejected rows. */
+export const orderRejectedHint = (batchId: string): string =>
+  `To order rejected rows, correct them in the file and run it again, or if the cause is gone, make them pending with: refcheck batch retry ${batchId}`
+
 /** The next step for the people of invalid rows. */
 export const orderInvalidHint = 'To order invalid rows, correct them in the file and run it again.'
 
@@ -353,8 +357,7 @@ function nextStepHint(
   const needsNoRetry =
     counts.pending + counts.sending > 0 || counts.rejected === conflicts.orderedBefore.rejectedCount
   if (needsNoRetry) return hint
-  const retryHint = `If the cause is gone, make rejected rows pending again with: refcheck batch retry ${batchId}`
-  return `${hint}\n${retryHint}`
+  return `${hint}\n${orderRejectedHint(batchId)}`
 }
 
 function hintAboutUnsentRows(

@@ -31,8 +31,10 @@ export interface OtherOrders {
 
 /** The progress of the orders of one batch. */
 export interface BatchOverview {
-  /** The number of requests by status, as last read. */
+  /** The number of requests of the people of its rows by status, as last read, also of those that other batches ordered. */
   statuses: Readonly<Record<string, number>>
+  /** The number of these requests that other batches ordered. */
+  otherOrders: number
   /** The checks of its requests, as last read. */
   checks: CheckCounts
   attention: readonly Attention[]

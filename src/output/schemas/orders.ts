@@ -103,7 +103,14 @@ const listedBatch = z.strictObject({
 })
 
 export const list = z.array(
-  listedBatch.extend({ held: count, rejected: count, ordered: count, people: count, finished: count }),
+  listedBatch.extend({
+    held: count,
+    rejected: count,
+    invalid: count,
+    ordered: count,
+    people: count,
+    finished: count,
+  }),
 )
 
 const change = z.strictObject({

@@ -195,10 +195,7 @@ function statusLines(
       return earlierPackages
         .map((each) => partText(state, each.count, `under package ${each.packageId}`))
         .join('')
-    const count =
-      state === 'rejected' || state === 'cancelled' || state === 'held' || state === 'invalid'
-        ? (orderedElsewhere[state] ?? 0)
-        : 0
+    const count = orderedElsewhere[state as keyof typeof orderedElsewhere] ?? 0
     return count === 0 ? '' : partText(state, count, 'ordered by another row or command')
   }
   return [
@@ -248,15 +245,17 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
       { name: 'unknown', extra: true },
       { name: 'held', extra: true },
       { name: 'rejected', extra: true },
+      { name: 'invalid', extra: true },
       {
         name: 'state',
         // The state of a batch with pending or unknown rows does not say that others are held, and no state that rows
-        // were rejected.
-        show: ({ state, held, rejected }) =>
+        // were rejected or are invalid.
+        show: ({ state, held, rejected, invalid }) =>
           [
             state,
             ...(held > 0 && ['stopped', 'halted', 'unknown'].includes(state) ? [`${held} held`] : []),
             ...(rejected > 0 ? [`${rejected} rejected`] : []),
+            ...(invalid > 0 ? [`${invalid} invalid`] : []),
           ].join(', '),
         style: (row) => statusStyle(row.state),
       },

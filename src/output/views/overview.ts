@@ -93,10 +93,15 @@ function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Te
   const batchesInAttention = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
   const running = batches.filter(({ batch_id: id }) => !batchesInAttention.has(id))
   const more = running.length - maxBatches
+  const hasState = (state: string): boolean => running.some((batch) => batch.state === state)
   const lines = [
     ...orders,
     ...running.slice(0, maxBatches).map(batchLine),
     ...(more > 0 ? [`${formatCount(more, 'more batch', 'more batches')}: refcheck batch list`] : []),
+    // Workers are not recorded. One that runs has begun a queued batch within seconds, or runs another one.
+    ...(hasState('queued') && !hasState('running')
+      ? ['Queued rows wait for a worker. If none runs, start it: refcheck worker']
+      : []),
   ]
   return (lines.length === 0 ? ['nothing'] : lines).map((line, index) =>
     labelLine(terminal, index === 0 ? 'Running' : '', line),
@@ -128,7 +133,9 @@ function attentionTable(
         ? items[0]?.reason
         : kind === 'invalid'
           ? `correct ${batch} and run it again`
-          : undefined,
+          : kind === 'rejected'
+            ? `correct ${batch} and run it again, or if the cause is gone, retry the rows`
+            : undefined,
     // Commands accept the first characters of an id.
     command: isShort ? command.replaceAll(uuid, '$1') : command,
   }))

@@ -302,7 +302,10 @@ export class ReportProgress {
 }
 
 /** Shows `statusView`, the progress of the checks of the batch, and the rows that need a person. */
-export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
+export function followedBatchView(
+  statusView: View,
+  { statuses, checks, otherOrders, attention }: BatchOverview,
+): View {
   const counts = statusesInOrder(Object.entries(statuses))
   // The reason for the halt is left out, because `statusView` shows it.
   const attentionItems = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
@@ -312,9 +315,10 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
       const shown = counts.map(
         ([status, count]) => `${count} ${styled(terminal, statusStyle(status), status)}`,
       )
+      const otherText = otherOrders === 0 ? '' : ` (${otherOrders} ordered by other files or commands)`
       return [
         statusView.text(terminal),
-        ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}`]),
+        ...(shown.length === 0 ? [] : ['', `requests  ${shown.join(', ')}${otherText}`]),
         ...checkLines(checks, sum(Object.values(statuses))),
         ...(attentionItems.length === 0
           ? []

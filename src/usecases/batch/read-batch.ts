@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import { type Batch, type BatchRow, type Match, formatRow } from '../../domain/batch/batch.ts'
+import { type Batch, type BatchRow, type LaterOrder, formatRow } from '../../domain/batch/batch.ts'
 import {
   toCountedBatch,
   type CountedBatch,
@@ -78,8 +78,8 @@ export async function countOrdered(
 }
 
 /**
- * Counts the rejected, cancelled, held and invalid rows whose people are ordered by another row, file or command, by
- * state.
+ * Counts the rejected, cancelled, held, invalid and pending rows whose people are ordered by another row, file or command,
+ * by state.
  */
 export async function readOrderedElsewhere(
   services: Pick<Services, 'batches' | 'heldRows'>,
@@ -88,12 +88,16 @@ export async function readOrderedElsewhere(
   const { rejected, cancelled, invalid } = batch.counts
   const { orderedBefore } =
     rejected + cancelled + invalid === 0 ? noConflicts() : await services.heldRows.countConflicts(batch.id)
-  return {
+  const elsewhere = {
     rejected: orderedBefore.rejectedCount,
     cancelled: orderedBefore.cancelledCount,
     invalid: orderedBefore.invalidCount,
-    held: (await readOrdersOfHeld(services, batch)).size,
+    held: 0,
+    pending: 0,
   }
+  for (const { state } of (await readOrdersOfWaiting(services, batch)).values())
+    elsewhere[state === 'held' ? 'held' : 'pending'] += 1
+  return elsewhere
 }
 
 /** Returns the people of a batch whose requests ended without a result, also those of orders of other batches. */
@@ -303,9 +307,9 @@ export async function listBatches(services: BatchServices): Promise<CountedBatch
   for (const batch of allBatches) {
     const { accepted, pending, total } = batch.counts
     const conflicts = accepted + pending === total ? noConflicts() : await heldRows.countConflicts(batch.id)
-    const ordersOfHeld = [...(await readOrdersOfHeld(services, batch)).values()]
+    const ordersOfWaiting = [...(await readOrdersOfWaiting(services, batch)).values()]
     const finishedCount = finished.get(batch.id) ?? 0
-    listed.push(toCountedBatch(batch, conflicts, finishedCount, ordersOfHeld, freed.has(batch.id)))
+    listed.push(toCountedBatch(batch, conflicts, finishedCount, ordersOfWaiting, freed.has(batch.id)))
   }
   return listed
 }
@@ -332,21 +336,24 @@ export async function readInvalidRows(
 }
 
 /**
- * Returns the accepted orders that other rows or commands made for the people of held rows since the batch was added, by
- * the number of the row.
+ * Returns the accepted orders that other rows or commands made for the people of held rows, and of pending rows of a
+ * halted batch, since the batch was added, by the number of the row.
  */
-export async function readOrdersOfHeld(
+export async function readOrdersOfWaiting(
   { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
-  batch: Batch,
-): Promise<ReadonlyMap<number, Match>> {
-  const orders = new Map<number, Match>()
-  const laterOrders =
-    batch.counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(batch.id, 'held')
-  if (laterOrders === undefined || laterOrders.size === 0) return orders
-  for await (const row of batches.rows(batch.id, { states: ['held'] })) {
-    const match = laterOrders.get(row.row)?.match
-    if (match !== undefined && isOrderedMeanwhile(row, match)) orders.set(row.row, match)
+  { id, counts, halt }: Batch,
+): Promise<ReadonlyMap<number, LaterOrder>> {
+  const orders = new Map<number, LaterOrder>()
+  const ofHeld = counts.held === 0 ? undefined : await heldRows.findOrdersMadeLater(id, 'held')
+  if (ofHeld !== undefined && ofHeld.size > 0) {
+    for await (const row of batches.rows(id, { states: ['held'] })) {
+      const order = ofHeld.get(row.row)
+      if (order !== undefined && isOrderedMeanwhile(row, order.match)) orders.set(row.row, order)
+    }
   }
+  if (halt === undefined || counts.pending === 0) return orders
+  for (const [row, order] of await heldRows.findOrdersMadeLater(id, 'pending'))
+    if (order.match.state === 'accepted') orders.set(row, order)
   return orders
 }
 

@@ -29,7 +29,7 @@ import {
   findRow,
   isOrderedAgainIn,
   readInvalidRows,
-  readOrdersOfHeld,
+  readOrdersOfWaiting,
 } from '../batch/read-batch.ts'
 import { findErrorReason } from '../request/read-requests.ts'
 import {
@@ -177,9 +177,9 @@ export async function readAttention(
     if (batchItem !== undefined) items.push(await addWaitingPeople(services, batch, batchItem))
     else items.push(...(await nameFreedDuplicates(batches, batch, freed.get(batch.id))))
     if (states.every((state) => batch.counts[state] === 0)) continue
-    const ordersOfHeld = await readOrdersOfHeld(services, batch)
+    const ordersOfWaiting = await readOrdersOfWaiting(services, batch)
     for await (const row of batches.rows(batch.id, { states })) {
-      if (ordersOfHeld.has(row.row)) continue
+      if (ordersOfWaiting.has(row.row)) continue
       // The kind of the entry says that the row is held.
       const reason = errorInResults(row)?.replace(/^held: /, '') ?? null
       const isPerhapsOrdered = isPerhapsOrderedOtherwise(row)
@@ -245,15 +245,17 @@ async function attentionOfOtherOrder(
 
 /**
  * Adds the names of the people who wait in a halted batch to its reason, if they are few. If each of them was ordered
- * otherwise meanwhile, the next command takes their rows out of the batch.
+ * otherwise meanwhile, the next command cancels their rows.
  */
 async function addWaitingPeople(
   { batches, heldRows }: Pick<Services, 'batches' | 'heldRows'>,
   { id, counts }: Batch,
   item: Attention,
 ): Promise<Attention> {
-  if (item.reason === null || counts.pending > maxNamedWaiting) return item
+  if (item.reason === null) return item
   const laterOrders = await heldRows.findOrdersMadeLater(id, 'pending')
+  const orderedCount = [...laterOrders.values()].filter(({ match }) => match.state === 'accepted').length
+  if (counts.pending - orderedCount > maxNamedWaiting) return item
   const names: string[] = []
   for await (const row of batches.rows(id, { states: ['pending'] })) {
     const order = laterOrders.get(row.row)?.match
@@ -289,11 +291,36 @@ async function readAttentionOfBatch(
 export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchOverview> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
+  const otherOrders = await readOtherOrders(services, batch)
+  const orders = [...accepted, ...otherOrders.values()]
   return {
-    statuses: countStatuses(accepted),
-    checks: countChecks(accepted),
+    statuses: countStatuses(orders),
+    checks: countChecks(orders),
+    otherOrders: otherOrders.size,
     attention: sortAttention(attention),
   }
+}
+
+/** Returns the accepted orders of other batches by which the people of a batch's rows are ordered, by `rowKey`. */
+async function readOtherOrders(
+  services: OverviewServices,
+  batch: Batch,
+): Promise<ReadonlyMap<string, Submission>> {
+  const { accepted, total } = batch.counts
+  if (accepted === total) return new Map()
+  const keys = new Set<string>()
+  for (const { match } of (await readOrdersOfWaiting(services, batch)).values()) keys.add(rowKey(match))
+  const states = ['duplicate', 'cancelled', 'rejected', 'invalid'] as const
+  for await (const row of services.batches.rows(batch.id, { states })) {
+    const key = repeatedOrderKey(row)
+    if (key !== undefined) keys.add(key)
+  }
+  const otherIds = new Set(Array.from(keys, (key) => key.split(' ', 1).join('')))
+  otherIds.delete(batch.id)
+  const orders: Submission[] = []
+  for (const batchId of otherIds)
+    orders.push(...(await services.ledger.list({ states: ['accepted'], batchId })))
+  return ordersByKey(orders.filter((order) => keys.has(rowKey(order))))
 }
 
 /** The data of a page of people. */
@@ -319,9 +346,9 @@ export async function readPeopleOfBatch(
 ): Promise<People> {
   const rows: BatchRow[] = []
   for await (const row of services.batches.rows(batch.id, { states })) rows.push(row)
-  const ordersOfHeld = await readOrdersOfHeld(services, batch)
+  const ordersOfWaiting = await readOrdersOfWaiting(services, batch)
   const orderKey = (row: BatchRow): string | undefined => {
-    const order = ordersOfHeld.get(row.row)
+    const order = ordersOfWaiting.get(row.row)?.match
     return order === undefined ? repeatedOrderKey(row) : rowKey(order)
   }
   const hasRepeats = rows.some((row) => orderKey(row) !== undefined)
