@@ -86,24 +86,37 @@ const readNeighbours = async (
 const statesOf = ({ resultsFiles, unreadable }: ForeignResults): Map<string | undefined, string> =>
   new Map([...resultsFiles.map(({ path, sha256 }) => [path, sha256] as const), ...unreadable])
 
+const pollIntervalMs = 100
+/** A process that reserved an empty results file stores its batch within seconds, also a large one. */
+const maxPolls = 100
+
 /**
  * Throws an InvalidInputError if a results file next to a file of people was written since the file was compared with
- * them. `claimedPath`: the results file of the present run.
+ * them. `claimedPath`: the results file of the present run; `findBatch`: finds a batch of the same file that another
+ * process of this store adds: it reserves an empty results file first. Returns such a batch.
  */
 export async function requireSameResults(
-  ports: ExternalResultServices,
+  ports: ExternalResultServices & { clock: Clock },
   files: FileSource,
   { path }: Pick<BatchFile, 'path'>,
   { states }: Pick<ExternalResults, 'states'>,
   claimedPath: string | undefined,
-): Promise<void> {
+  findBatch: () => Promise<Batch | undefined>,
+): Promise<Batch | undefined> {
   for (const [resultsPath = '', state] of statesOf(await readNeighbours(ports, files, path))) {
     if (resultsPath === claimedPath || states.get(resultsPath) === state) continue
+    for (let polls = 0; polls < maxPolls; polls += 1) {
+      const added = await findBatch()
+      if (added !== undefined) return added
+      if (state !== emptyText) break
+      await ports.clock.sleep(pollIntervalMs)
+    }
     throw new InvalidInputError(
       `${basename(resultsPath)} was written by another run since this file was compared with it`,
       { hint: 'Nothing was sent. People of this file may be ordered now.', rerunLabel: 'Run it again' },
     )
   }
+  return undefined
 }
 
 /**

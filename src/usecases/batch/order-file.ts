@@ -215,8 +215,9 @@ async function addBatch(
   const claim = await claimResultsFile(ports, file, typed, chosen, replacingBatch(planned))
   const add = async (): Promise<Batch | undefined> => {
     // The results file is reserved before, so that of two stores that order at the same time, one sees the other.
-    await requireSameResults(ports, ports.files, file, externalResults, claim.path)
-    return ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
+    const findAdded = (): Promise<Batch | undefined> => ports.batches.findByIdentity(batch.identity)
+    const added = await requireSameResults(ports, ports.files, file, externalResults, claim.path, findAdded)
+    return added ?? ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
   }
   const existingBatch = await add().catch(async (error: unknown) => {
     // The store may lack the batch, and would then take the empty file for the one of another store.
