@@ -65,7 +65,8 @@ export async function openExternalResults(
       why === emptyText
         ? `Wait until that run has ended. If no store has a batch of ${name} (refcheck batch list), delete ${resultsName}.`
         : `Repair ${resultsName}, or move it away if it has nothing to do with ${name}.`
-    throw new InvalidInputError(
+    const ResultsError = why === emptyText ? ReservedResultsError : InvalidInputError
+    throw new ResultsError(
       `${resultsName} could not be read, so orders that it may name cannot be compared: ${why}`,
       { hint: `Nothing was sent. ${advice}\nTo order without it, add: --ignore-results` },
     )
@@ -86,14 +87,33 @@ const readNeighbours = async (
 const statesOf = ({ resultsFiles, unreadable }: ForeignResults): Map<string | undefined, string> =>
   new Map([...resultsFiles.map(({ path, sha256 }) => [path, sha256] as const), ...unreadable])
 
+/** The results file of another run is empty: a process has reserved it, and has sent nothing yet. */
+export class ReservedResultsError extends InvalidInputError {}
+
 const pollIntervalMs = 100
 /** A process that reserved an empty results file stores its batch within seconds, also a large one. */
-const maxPolls = 100
+const maxPolls = 30
+
+/**
+ * Waits until another process of this store has added the batch whose results file it reserved. Returns undefined if it
+ * does not: the file is that of another store. `findBatch` finds that batch.
+ */
+export async function waitForBatch(
+  clock: Clock,
+  findBatch: () => Promise<Batch | undefined>,
+): Promise<Batch | undefined> {
+  for (let polls = 0; polls < maxPolls; polls += 1) {
+    const added = await findBatch()
+    if (added !== undefined) return added
+    await clock.sleep(pollIntervalMs)
+  }
+  return undefined
+}
 
 /**
  * Throws an InvalidInputError if a results file next to a file of people was written since the file was compared with
  * them. `claimedPath`: the results file of the present run; `findBatch`: finds a batch of the same file that another
- * process of this store adds: it reserves an empty results file first. Returns such a batch.
+ * process of this store adds, which reserves an empty results file first. Returns such a batch.
  */
 export async function requireSameResults(
   ports: ExternalResultServices & { clock: Clock },
@@ -105,12 +125,8 @@ export async function requireSameResults(
 ): Promise<Batch | undefined> {
   for (const [resultsPath = '', state] of statesOf(await readNeighbours(ports, files, path))) {
     if (resultsPath === claimedPath || states.get(resultsPath) === state) continue
-    for (let polls = 0; polls < maxPolls; polls += 1) {
-      const added = await findBatch()
-      if (added !== undefined) return added
-      if (state !== emptyText) break
-      await ports.clock.sleep(pollIntervalMs)
-    }
+    const added = state === emptyText ? await waitForBatch(ports.clock, findBatch) : await findBatch()
+    if (added !== undefined) return added
     throw new InvalidInputError(
       `${basename(resultsPath)} was written by another run since this file was compared with it`,
       { hint: 'Nothing was sent. People of this file may be ordered now.', rerunLabel: 'Run it again' },

@@ -40,7 +40,9 @@ import type { HeldRows, NewExternalResults } from '../../store/ledger/held-rows.
 import {
   updateExternalResults,
   openExternalResults,
+  ReservedResultsError,
   requireSameResults,
+  waitForBatch,
   type ExternalResults,
   type ExternalResultServices,
 } from './external-results.ts'
@@ -147,8 +149,14 @@ export async function orderFile(
   }).catch(async (error: unknown) => {
     // A store that was restored does not have the empty results file of its own run.
     if (!isDryRun) await requireOpenStore(ports, { id: ports.random.uuid() })
-    throw error
+    const isReserved = error instanceof ReservedResultsError && !isAgain
+    const added = isReserved
+      ? await waitForBatch(ports.clock, () => findBatchOfFile(ports, file, packageId))
+      : undefined
+    if (added === undefined) throw error
+    return added
   })
+  if ('counts' in planned) return continueKnown(planned)
   const resultsFile = await findResultsPath(ports, file, choices.results, { batch: replacingBatch(planned) })
   const batchAddedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
   if (batchAddedMeanwhile !== undefined && !isAgain) return continueKnown(batchAddedMeanwhile)
