@@ -228,7 +228,7 @@ export async function endedView(
   const view = await createResultView(app, end, isJson, fileName)
   if (end.batch.counts.invalid === 0 || isJson) return view
   const { readInvalidRows } = await import('../usecases/batch/read-batch.ts')
-  const invalidRows = await readInvalidRows(await app.services('batches', 'files', 'ledger'), end.batch)
+  const invalidRows = await readInvalidRows(await app.services('batches', 'files'), end.batch)
   if (invalidRows.length === 0) return view
   const names = joinFirst(invalidRows.map(formatRow), maxNamed)
   const invalidText = `Not ordered, because invalid: ${sanitize(names)}\n${orderInvalidHint}`
@@ -312,7 +312,7 @@ export async function batchView(
  */
 export async function statusWithPackage(app: App, batch: Batch): Promise<BatchStatus> {
   const { readOrderedElsewhere } = await import('../usecases/batch/read-batch.ts')
-  const elsewhere = await readOrderedElsewhere(await app.services('batches', 'heldRows', 'ledger'), batch)
+  const elsewhere = await readOrderedElsewhere(await app.services('batches', 'heldRows'), batch)
   if (batch.packageId === undefined) return statusOf(batch, undefined, elsewhere)
   const { heldRows, packageNames } = await app.services('heldRows', 'packageNames')
   const earlierPackages = await heldRows.countUnderOtherPackages(batch.id, batch.packageId)

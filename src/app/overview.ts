@@ -129,11 +129,7 @@ export async function batchPage(
 /** Returns a page about every order of an organisation as one file. */
 export async function storePage(app: App, overview: Overview, scope: OverviewScope): Promise<Uint8Array> {
   const { readPeopleOfStore } = await import('../usecases/overview/read.ts')
-  const people = await readPeopleOfStore(
-    await app.services('ledger', 'batches', 'heldRows'),
-    scope,
-    overview.attention,
-  )
+  const people = await readPeopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
   const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
   const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
   return renderPage(app, people, {

@@ -266,13 +266,14 @@ test('an invalid person who was then ordered by hand or by the corrected file co
   const otherStore = { env: { REFCHECK_STORE: join(here.folder, 'other.sqlite') } }
   expect(await type(`batch run i.csv ${order} --dry-run`, otherStore)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/other.sqlite refcheck batch run i.csv --package 102 --yes --dry-run
+    ✔ All 3 people in i.csv are ordered, from 2026-11-20 12:00 +00:00 to 2026-11-20 12:01 +00:00; nothing to do
+
     i.csv: 3 rows
       0 orders to send
-      1 row ordered before, not sent
+      3 rows ordered before, not sent
         Ada Arm (line 2): ordered, by line 2 of i.results.csv
-      2 rows held, not sent until you release them
-        may have been ordered, by what a results file says
-          Iva Inn (line 3), Ike Ivo (line 4)
+        Iva Inn (line 3): ordered, by line 3 of i.results.csv
+        Ike Ivo (line 4): ordered, by line 4 of i.results.csv
     exit 0
   `)
   await type(`batch export ${id} --format html --output i.html`)
@@ -376,4 +377,19 @@ test('a request that was cancelled is not listed any more once the person was or
   expect((await here.type('batch run c.csv --package 102')).stdout).toMatch(
     /the request of Fips Feld \(line 2\), ordered again, was CANCELLED/,
   )
+})
+
+test('an invalid person whose later request was cancelled is named, with the command that orders again', async () => {
+  const here = await session()
+  here.write('c.csv', `${header}\n${ada}\nIva,Inn,iva at example,+61400000002\n`)
+  const run = `batch run c.csv ${order} --on-invalid skip`
+  await here.type(run)
+  here.sandbox.inject({ scenario: 'declined' })
+  const person = '--first-name Iva --last-name Inn --email iva@example.com --phone +61400000002'
+  await here.type(`request create ${order} ${person}`)
+  await here.clock.advance(10 * 24 * 3_600_000)
+  await here.type('request list --refresh')
+  const stdout = (await here.type(run, terminal)).stdout.replaceAll(/[\s\\]+/g, ' ')
+  expect(stdout).toContain('; the request of Iva Inn (line 3) was CANCELLED')
+  expect(stdout).toContain(`refcheck request create --package 102 ${person} --allow-duplicate`)
 })

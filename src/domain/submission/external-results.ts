@@ -50,7 +50,9 @@ export function isEvidence({ state, requestId, isIgnored }: ResultOfRow): boolea
 
 /** Returns whether an external result names the request of an order that was made. */
 export function namesOrder({ state, requestId }: ResultOfRow): boolean {
-  return requestId !== undefined && ['accepted', 'duplicate', 'rejected', 'cancelled'].includes(state)
+  return (
+    requestId !== undefined && ['accepted', 'duplicate', 'rejected', 'cancelled', 'invalid'].includes(state)
+  )
 }
 
 /**

@@ -425,9 +425,9 @@ function createConditions(fingerprint: Fingerprint, target: ErasureTarget): Eras
   }
   if ('email' in target) {
     // A row whose recipient was removed earlier still has the fingerprint of the e-mail. The e-mail of an invalid row may
-    // be mistyped, so that such a row of the same name is the person's too.
+    // be mistyped, so that such a row of the same name and phone is the person's too.
     const rows = `({sameEmail s.email, :email} OR s.email_print = :emailPrint OR (s.state = 'invalid' AND EXISTS (
-      SELECT 1 FROM submissions n WHERE {sameEmail n.email, :email} AND n.first_name = s.first_name AND n.last_name = s.last_name)))`
+      SELECT 1 FROM submissions n WHERE {sameEmail n.email, :email} AND n.name_print = s.name_print AND n.phone_print = s.phone_print)))`
     return toConditions(rows, {
       events: `EXISTS (SELECT 1 FROM submissions s WHERE ${rows} AND s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')})`,
       requests: 'u.email_print = :emailPrint',

@@ -108,16 +108,17 @@ export async function readFailedPeople(
   const lines = await readLinesOfRows(files, batch)
   const people = new Map<string, FailedPerson>()
   for await (const row of batches.rows(batch.id, {
-    states: ['accepted', 'duplicate', 'cancelled', 'rejected'],
+    states: ['accepted', 'duplicate', 'cancelled', 'rejected', 'invalid'],
   })) {
     const order =
       row.state === 'accepted' ? row : repeatedOrderKey(row) === undefined ? undefined : row.matches
     const { requestStatus: status, requestId } = order ?? {}
     if (requestId === undefined || (status !== 'CANCELLED' && status !== 'ERROR')) continue
     if (people.has(requestId)) continue
-    const { recipient, packageId } = row
+    // The person of an invalid row is known from the order.
+    const { recipient, packageId } = row.state === 'invalid' ? (row.matches ?? row) : row
     const rowText = formatRow({ ...row, line: lines.get(row.row) })
-    const isOrderedAgain = await isOrderedAgainIn(ledger, batch, { ...row, requestId })
+    const isOrderedAgain = await isOrderedAgainIn(ledger, batch, { recipient, packageId, requestId })
     people.set(requestId, { status, requestId, rowText, packageId, recipient, isOrderedAgain })
   }
   return [...people.values()]
