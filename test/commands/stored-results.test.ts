@@ -175,3 +175,45 @@ describe('an order that a results file named', () => {
     expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'a1@example.com'])
   })
 })
+
+/** The results of a similar person were passed on to a person who has nothing in common with their person. */
+test('an order that a results file names holds a person who shares a value with its person, and no other', async () => {
+  const { here, other } = await sessionWithResults()
+  here.write('more.csv', file('Anna,Other,a1@example.com,+61400000009'))
+  const { batch_id: id } = (
+    await here.type('batch run more.csv --package 102 --yes --json', other)
+  ).json() as {
+    batch_id: string
+  }
+  await here.type(`batch cancel ${id} --yes`, other)
+  here.write(
+    'third.csv',
+    file('Anna,Third,c@example.com,+61400000009', 'Anna,Fourth,a1@example.com,+61400000008'),
+  )
+  expect(await here.type('batch run third.csv --package 102 --yes', other)).toMatchInlineSnapshot(`
+    $ refcheck batch run third.csv --package 102 --yes
+    2>
+    2> third.csv: 2 rows
+    2>   1 order of 102 Identity check only
+    2>   1 row held, not sent until you release it
+    2>     the same e-mail as line 2 of people.results.csv: a1@example.com
+    2>       Anna Fourth (line 3)
+    2> Sending takes under a minute
+    2>
+    1 of 2 people in third.csv is ordered; 1 held
+
+    batch  BATCH_4
+    third.csv, 102 Identity check only
+
+    1  accepted
+    1  held
+    2  rows
+
+    results  HOME/third.results.csv
+    2> Error: 1 of 2 rows was accepted (1 held)
+    2> See why it is held: refcheck batch rows BATCH_4 --state held
+    2> Anna Fourth (line 3) is another person: refcheck batch release BATCH_4 --row 2
+    2> Anna Fourth (line 3) is the same person: refcheck batch cancel BATCH_4 --row 2
+    exit 10
+  `)
+})

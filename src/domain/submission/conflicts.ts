@@ -171,8 +171,8 @@ export function findConflicts(
 
 /**
  * Returns the external results of a row, and those that are stored with rows of the same or a similar person and name
- * an order that was made: a results file is found next to one file only. `isIgnored`: whether a user decided that the
- * row's external results are ignored.
+ * an order that was made: a results file is found next to one file only. A similar person gets only those whose person
+ * has the same e-mail or phone. `isIgnored`: whether a user decided that the row's external results are ignored.
  */
 export function addStoredResults(
   row: ComparableRow,
@@ -188,13 +188,22 @@ export function addStoredResults(
     )
     const similar = isSamePerson || found.length === 0 ? undefined : similarityTo(row, candidate)
     if (!isSamePerson && (similar === undefined || similar.kind === 'phone')) continue
-    const isSimilar = similar?.kind === 'similar'
+    const shared = similar?.kind === 'similar' ? similar.shares : undefined
     for (const { packageId = order.packageId, baseUrl = order.baseUrl, ...each } of found) {
+      // Two people who are similar to a third may have nothing in common.
+      const shares =
+        shared === undefined
+          ? each.shares
+          : each.person === 'same'
+            ? [...shared]
+            : each.shares.filter((detail) => shared.includes(detail))
+      if (shared !== undefined && !shares.includes('email') && !shares.includes('phone')) continue
       const result: ExternalResult = {
         ...each,
         packageId,
         baseUrl,
-        ...(isSimilar && { person: 'similar', shares: [...similar.shares] }),
+        shares,
+        ...(shared !== undefined && { person: 'similar' }),
         ...(isIgnored && { isIgnored }),
       }
       const isKnown = results.some(
