@@ -55,7 +55,7 @@ describe('an order that a results file of another store names is found by every 
     `)
     expect(await here.type(create.replace('+61400000001', '+61400000077'), other)).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com --phone +61400000077 --yes
-      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for line 2 of people.results.csv has the same e-mail and name
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for the person in line 2 of people.results.csv has the same e-mail and name
       2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
       exit 2
     `)
@@ -101,6 +101,36 @@ describe('an order that a results file of another store names is found by every 
     const again = await here.type('batch run people.results-2.csv --package 102 --yes --json', other)
     expect([again.code, again.json()]).toMatchObject([0, { counts: { duplicate: 3 } }])
     expect(here.listOrderedEmails()).toHaveLength(3)
+  })
+
+  test('a person whose row is invalid in a results file as the input is found once the row is corrected', async () => {
+    const here = await session()
+    const other = otherStore(here)
+    writePeopleFile(here.folder, createEmails(2))
+    await here.type(run)
+    const [names = '', first = '', second = ''] = here.read('people.results.csv').split('\n')
+    const invalid = second.replace('+61400000002', '8.19012E+11')
+    here.write('team.csv', `${[names, first, invalid, bob + ','.repeat(13)].join('\n')}\n`)
+    await here.type('batch run team.csv --package 102 --on-invalid skip --yes', other)
+    expect(here.cat('team.results.csv')).toMatchInlineSnapshot(`
+      $ cat team.results.csv
+      first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+      Ana,Row1,a1@example.com,+61400000001,duplicate,REQUEST_1,,"is the same order as request REQUEST_1 (line 2 of team.csv, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_2,1,x5931154f64741b42466b02baab621880,xb092fe445001552b4d6d8e97740ee606,xac32bfb8ae31c22dd56f91ef1db8fc06
+      Ana,Row2,a2@example.com,8.19012E+11,invalid,REQUEST_2,,"phone is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_2,2,,,
+      Bob,Low,bob@example.com,+61400000100,accepted,REQUEST_3,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_2,3,xa70fe5ae3045f44faab3e1c2ae9a4889,xa69583d157ef1ad753c8f8e87a30c862,xf638685f0d825080eb333fcc3d1c8974
+    `)
+    const create =
+      'request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes'
+    expect(await here.type(create, other)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for the person in line 3 of team.csv has the same e-mail
+      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      exit 2
+    `)
+    here.write('corrected.csv', here.read('team.results.csv').replace('8.19012E+11', '+61400000002'))
+    const corrected = await here.type('batch run corrected.csv --package 102 --yes --json', other)
+    expect([corrected.code, corrected.json()]).toMatchObject([0, { counts: { duplicate: 3 } }])
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com'])
   })
 
   test('a row that waits when the results file is read for another batch is a duplicate when it is sent', async () => {

@@ -335,7 +335,7 @@ function textOfReason(
     return `held: ${perhapsOrderedText}, because ${reason}`
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
-  if (matches !== undefined && state !== 'cancelled') {
+  if (matches !== undefined && state !== 'cancelled' && state !== 'invalid') {
     const conflictText =
       heldFor === undefined
         ? 'is the same order as'

@@ -68,6 +68,8 @@ export type NewRow =
       field: string | undefined
       /** For a duplicate, the number of the earlier row. */
       matchesRow: number | undefined
+      /** For an invalid row, the order that its line names as a line of a results file. */
+      externalResults?: readonly ExternalResult[] | undefined
     }
 
 /** The rows of a file in file order. Positions start at 0. */

@@ -125,12 +125,15 @@ export class PackedRows implements RowList {
 
   at(position: number): NewRow | undefined {
     const start = this.#starts[position]
-    if (start === undefined || start === -1) return this.#notPending.get(position)
+    const externalResults = this.#resultsByPosition.get(position)
+    if (start === undefined || start === -1) {
+      const row = this.#notPending.get(position)
+      return row === undefined || externalResults === undefined ? row : { ...row, externalResults }
+    }
     const offset = start % pageBytes
     const page = this.#pages[Math.floor(start / pageBytes)] as Uint8Array
     const body = page.subarray(offset, offset + (this.#lengths[position] as number))
     const { package_id, recipient } = JSON.parse(decoder.decode(body)) as RequestBody
-    const externalResults = this.#resultsByPosition.get(position)
     return {
       row: this.#numbers[position] as number,
       line: this.#lines[position],

@@ -85,7 +85,7 @@ function conflictSentences(conflict: Conflict, baseUrl: string): [message: strin
 }
 
 function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: string, hint: string] {
-  const { order, reason, shares } = conflict
+  const { order, reason, shares, externalResult } = conflict
   switch (reason) {
     case 'store_forgot':
     case 'same':
@@ -98,7 +98,7 @@ function sentencesAboutOrder(conflict: Conflict, baseUrl: string): [message: str
       return unmatchedSentences(conflict)
     case 'similar':
       return [
-        `somebody similar ${orderedVerb(order.state)}: ${orderText(order)} for ${personOrPosition(conflict)} has the same ${sharedText(shares)}`,
+        `somebody similar ${orderedVerb(order.state)}: ${orderText(order)} for ${externalResult === undefined ? '' : 'the person in '}${personOrPosition(conflict)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':

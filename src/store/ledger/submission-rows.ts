@@ -310,6 +310,10 @@ export function submissionFields(
   // An invalid row conflicts with no order. It has the fingerprints by which a later order of its person is found.
   const known = order?.recipient ?? (row.state === 'invalid' ? row.person : undefined)
   const fingerprints = known && fingerprintPerson(fingerprint, known, order && identities)
+  const { externalResults } = row
+  const resultsMatch = unsendable?.externalResults && { batch: resultsBatch, row: 1 }
+  const rowMatch =
+    unsendable?.matchesRow === undefined ? resultsMatch : { batch: id, row: unsendable.matchesRow }
   return {
     batchId: id,
     row: row.row,
@@ -328,11 +332,11 @@ export function submissionFields(
     namePrint: known && fingerprintName(fingerprint, known),
     reason: unsendable?.reason,
     field: unsendable?.field,
-    matchesBatch: unsendable?.matchesRow === undefined ? matchColumns?.matchesBatch : id,
-    matchesRow: unsendable?.matchesRow ?? matchColumns?.matchesRow,
+    matchesBatch: rowMatch?.batch ?? matchColumns?.matchesBatch,
+    matchesRow: rowMatch?.row ?? matchColumns?.matchesRow,
     heldFor: matchColumns?.heldFor,
     shares: matchColumns?.shares,
-    externalResults: order?.externalResults && JSON.stringify(order.externalResults),
+    externalResults: externalResults && JSON.stringify(externalResults),
   }
 }
 

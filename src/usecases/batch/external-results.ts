@@ -10,6 +10,7 @@ import {
   personDigests,
   comparePersonDigests,
   isEvidence,
+  namesOrder,
   type ExternalResult,
 } from '../../domain/submission/external-results.ts'
 import { waitingStates } from '../../domain/submission/states.ts'
@@ -195,10 +196,16 @@ export class ExternalResults {
   /**
    * Collects the external results about a row. `ordinal`: position of the row among those read from the file, from 0.
    */
-  collect(reading: RowReading, ordinal: number): void {
-    if (reading.body === undefined || this.names.size === 0) return
-    const results = this.#resultsFor(reading.body.recipient, ordinal, reading.row)
-    if (results.length > 0) this.#resultsByRow.set(reading.row, results)
+  collect({ body, row }: RowReading, ordinal: number): void {
+    if (this.names.size === 0) return
+    const ownRow = this.#inputResults?.rows[row - 1]
+    const results =
+      body !== undefined
+        ? this.#resultsFor(body.recipient, ordinal, row)
+        : ownRow !== undefined && namesOrder(ownRow)
+          ? [ownRow]
+          : []
+    if (results.length > 0) this.#resultsByRow.set(row, results)
   }
 
   /**
@@ -209,8 +216,13 @@ export class ExternalResults {
     let position = -1
     for (const row of rows) {
       position += 1
-      const results = row.state === 'pending' ? this.#resultsByRow.get(row.row) : undefined
-      if (row.state !== 'pending' || results === undefined) continue
+      const results = this.#resultsByRow.get(row.row)
+      if (results === undefined) continue
+      if (row.state !== 'pending') {
+        // The request id stays with the line, so that the corrected person is compared with it.
+        rows.setResults(position, results.map(unclearResult))
+        continue
+      }
       const found = await this.#resultsAbout(row.recipient, results, (each) => {
         if (each.digests === undefined || !this.#matchedPeople.has(createPersonKey(each.digests)))
           otherPeopleCounts.set(each.file, (otherPeopleCounts.get(each.file) ?? 0) + 1)
@@ -307,8 +319,12 @@ export class ExternalResults {
 
 /** Returns the result of a results row for the person of a row; undefined if it is about another person. */
 function resultAbout(recipient: Recipient, resultsRow: ResultsRow): ExternalResult | undefined {
-  const { digests, batchId: _, row: __, ...rest } = resultsRow
-  if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
+  const { digests } = resultsRow
+  if (digests === undefined) return unclearResult(resultsRow)
   const shared = comparePersonDigests(personDigests(recipient), digests)
-  return shared && { ...rest, ...shared }
+  return shared && { ...unclearResult(resultsRow), ...shared }
+}
+
+function unclearResult({ digests: _, batchId: __, row: ___, ...rest }: ResultsRow): ExternalResult {
+  return { ...rest, person: 'unclear', shares: [] }
 }
