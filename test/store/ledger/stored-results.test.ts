@@ -56,8 +56,8 @@ describe.each(backends)('%s', (backend) => {
     test('that are removed no longer conflict with the row, except those that name an order', async () => {
       const waits = externalResult({ state: 'pending', requestId: undefined })
       const batchId = await addRows([
-        { ...orderRow(1, 'ann@example.com'), externalResults: [waits] } as NewRow,
-        { ...orderRow(2, 'bob@example.com'), externalResults: [externalResult()] } as NewRow,
+        { ...orderRow(1, 'ann@example.com'), externalResults: [waits] },
+        { ...orderRow(2, 'bob@example.com'), externalResults: [externalResult()] },
       ])
       expect(await readStates(batchId)).toEqual(['held', 'duplicate'])
       await store.heldRows.updateExternalResults(batchId, new Map(), resultsFiles, at)
@@ -87,7 +87,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('that were added with the file are found again by a recheck', async () => {
-      const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
+      const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] }
       const batchId = await addRows([row, orderRow(2, 'bob@example.com')])
       expect(await store.heldRows.recheck(batchId, at)).toBe(0)
       expect(await readStates(batchId)).toEqual(['duplicate', 'pending'])

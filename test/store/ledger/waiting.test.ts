@@ -112,7 +112,7 @@ describe.each(backends)('%s', (backend) => {
     const earlier = someTime - 5000
     const batchId = await addRows([
       ...rows,
-      { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
+      { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] },
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.heldRows.countConflicts(batchId)).toEqual({
