@@ -325,6 +325,7 @@ function resultAbout(recipient: Recipient, resultsRow: ResultsRow): ExternalResu
   return shared && { ...unclearResult(resultsRow), ...shared }
 }
 
-function unclearResult({ digests: _, batchId: __, row: ___, ...rest }: ResultsRow): ExternalResult {
+function unclearResult(resultsRow: ResultsRow): ExternalResult {
+  const { digests: _, batchId: __, row: ___, ...rest } = resultsRow
   return { ...rest, person: 'unclear', shares: [] }
 }
