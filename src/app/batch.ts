@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-
 import type { App } from './app.ts'
 import type { RefcheckError } from '../errors/kinds.ts'
 import { maxNamed, orderQuestion } from '../domain/submission/confirmation.ts'
@@ -298,20 +296,24 @@ export async function batchView(
   { previewed, unread }: { previewed?: readonly BatchRow[] | undefined; unread?: number | undefined } = {},
 ): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
-  const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const { listStoppedRows } = await import('../usecases/batch/read-batch.ts')
   const services = await app.services('batches', 'files')
   const rowsNotSent = isJson ? await listStoppedRows(services, batch, previewed) : []
-  return batchStatusView(await statusWithPackage(app, { ...batch, resultsFile }), rowsNotSent, unread)
+  return batchStatusView(await statusWithPackage(app, batch), rowsNotSent, unread)
 }
 
 /**
  * Returns the status of a batch with the name of its package, if that is known from an earlier list of packages, and with
  * the numbers of its rows whose people are ordered otherwise, and of its rows ordered under other
- * packages.
+ * packages. The results file is named only if it has rows of the batch.
  */
-export async function statusWithPackage(app: App, batch: Batch): Promise<BatchStatus> {
-  const { readOrderedElsewhere } = await import('../usecases/batch/read-batch.ts')
+export async function statusWithPackage(app: App, storedBatch: Batch): Promise<BatchStatus> {
+  const [{ readOrderedElsewhere }, { findResultsFile }] = await Promise.all([
+    import('../usecases/batch/read-batch.ts'),
+    import('../usecases/batch/read-file.ts'),
+  ])
+  const files = await app.service('files')
+  const batch = { ...storedBatch, resultsFile: await findResultsFile(files, storedBatch) }
   const elsewhere = await readOrderedElsewhere(await app.services('batches', 'heldRows'), batch)
   if (batch.packageId === undefined) return statusOf(batch, undefined, elsewhere)
   const { heldRows, packageNames } = await app.services('heldRows', 'packageNames')

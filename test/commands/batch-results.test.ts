@@ -127,6 +127,8 @@ test('the results of a file that changes during the run are not written, and the
     Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
+  const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
+  expect((await here.type(`batch status ${batch?.batch_id}`)).stdout).not.toContain('results')
   expect(here.listOrderedEmails()).toEqual(createEmails(2))
 })
 
@@ -366,4 +368,37 @@ test('commands that change rows without a run write the results file too, unless
   const laterResults = read('people.results.csv')
   expect((await type(`batch cancel ${first.batch_id} --row 4`)).code).toBe(2)
   expect(read('people.results.csv')).toBe(laterResults)
+})
+
+test('batch status names no results file that has only rows of a later batch', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(2))
+  const first = (await here.type(`${run} --json`)).json() as { batch_id: string }
+  writePeopleFile(here.folder, createEmails(3))
+  const second = (await here.type(`${run} --json`)).json() as { batch_id: string }
+  expect(await here.all([first, second].map(({ batch_id: id }) => `batch status ${id}`)))
+    .toMatchInlineSnapshot(`
+      $ refcheck batch status BATCH_1
+      batch  BATCH_1
+      people.csv, 102 Identity check only
+
+      2  accepted
+      2  rows
+
+      requests  2 RECEIVED
+      exit 0
+
+      $ refcheck batch status BATCH_2
+      batch  BATCH_2
+      people.csv, 102 Identity check only
+
+      1  accepted
+      2  duplicate
+      3  rows
+
+      results  HOME/people.results.csv
+
+      requests  1 RECEIVED
+      exit 0
+    `)
 })

@@ -290,6 +290,20 @@ export async function isReplaceable(
   return typeof answer === 'boolean' ? answer : ifUnreadable
 }
 
+/** Returns the results file of a batch; undefined if it is missing, empty or has the results of other batches. */
+export async function findResultsFile(
+  files: FileSource,
+  { id, resultsFile }: Pick<Batch, 'id' | 'resultsFile'>,
+): Promise<string | undefined> {
+  if (resultsFile === undefined) return undefined
+  const answer = await readResults(files, resultsFile, async (file) => {
+    for await (const row of resultsRows(file))
+      if (row !== undefined && (row.batchId ?? id) === id) return true
+    return false
+  })
+  return answer === undefined || answer === emptyText || answer === false ? undefined : resultsFile
+}
+
 /** Whether all results in a file are of batches of this store, whose own data then has precedence. */
 async function isOfStore(batches: Pick<Batches, 'find'>, file: BatchFile): Promise<boolean> {
   const ownIds = new Set<string>()
