@@ -82,7 +82,7 @@ test('a person whose request ended in ERROR is held in a file, and is ordered on
   expect(here.listOrderedEmails()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
 })
 
-test('while a runner has the lease of the batch, no other process sends, decides, retries or cancels', async () => {
+test('while a runner has the lease of the batch, no other process sends, decides, retries, cancels or asks for an order', async () => {
   const here = await session()
   writePeopleFile(here.folder, ['a1+cut-before@example.com', ...createEmails(2, '-b')])
   const id = await startBatch(here)
@@ -90,6 +90,8 @@ test('while a runner has the lease of the batch, no other process sends, decides
   const lines = [
     `batch resume ${id} --yes`,
     'batch run people.csv --package 102 --yes',
+    `batch resume ${id}`,
+    'batch run people.csv --package 102',
     `batch reconcile ${id} --row 1 --confirm-email a1+cut-before@example.com`,
     `batch cancel ${id} --yes`,
     `batch retry ${id}`,
@@ -98,7 +100,7 @@ test('while a runner has the lease of the batch, no other process sends, decides
   here.intercept(async (request, ask) => {
     if (isOrder(request) && refused.length === 0) {
       for (const line of lines) {
-        const { code, stderr } = await here.type(line)
+        const { code, stderr } = await here.type(line, { answers: [] })
         refused.push([line, code, stderr.includes('is being run by process')])
       }
     }

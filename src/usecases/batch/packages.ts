@@ -1,6 +1,7 @@
 import type { Services } from '../services.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { Package } from '../../contract/package.ts'
+import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import {
   findSuccessors,
   likelySuccessor,
@@ -103,6 +104,7 @@ export async function readOrdersToConfirm(
   ports: PendingServices & Parameters<typeof readPendingOrders>[0],
   batch: Batch,
 ): Promise<OrderToConfirm> {
+  if (batch.holder !== undefined && !ports.batches.allowsSeveralRunners) throw heldElsewhereError(batch)
   const error = await findPackagesError(ports, batch)
   const orders = await readPendingOrders(ports, batch)
   if (error === undefined) return orders
