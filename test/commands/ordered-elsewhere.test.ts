@@ -372,3 +372,19 @@ test('a person whose order by another file has an unknown outcome is named by th
     'unknown</span> <small>(perhaps ordered elsewhere)',
   )
 })
+
+test('an invalid row counts as ordered by an earlier order of its person, but by none without a package of its own', async () => {
+  const { type, write } = await session()
+  write('mon.csv', `${header}\n${hal}\n`)
+  await type('batch run mon.csv --package 102 --yes')
+  write('tue.csv', `${header}\n${hal.replace(/[^,]*$/, '12')}\nBob,Bly,bob@example.com,+61400000002\n`)
+  await type('batch run tue.csv --package 102 --yes --on-invalid skip')
+  const tom = 'Tom,Tam,tom@example.com,+61400000003'
+  write('p.csv', `${header},package_id\nMia,May,mia@example.com,+61400000004,102\n${tom},1O2\n`)
+  await type('batch run p.csv --yes --on-invalid skip')
+  const person = '--first-name Tom --last-name Tam --email tom@example.com --phone +61400000003'
+  await type(`request create --package 103 --yes ${person}`)
+  expect((await type('batch list')).stdout).toMatch(/ p\.csv .* 1 of 2 [^]* tue\.csv .* 2 of 2 /)
+  const { attention } = (await type('status --json')).json() as { attention: unknown[] }
+  expect(attention).toMatchObject([{ kind: 'invalid', last_name: 'Tam' }])
+})

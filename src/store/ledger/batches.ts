@@ -102,15 +102,20 @@ LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.mat
 /** The person of the row `s` and of the order `o` is the same, or may be the same: see `selectLaterOrders`. */
 const laterOrderConditions = {
   exact: `o.person_print = s.person_print AND (o.state IN ('accepted', 'unknown', 'dropped') OR ${sqlMayBeSent('o')})`,
-  corrected: `o.name_print = s.name_print AND (o.email_print = s.email_print OR o.phone_print = s.phone_print)
+  corrected: `o.name_print = s.name_print AND CASE
+      WHEN s.state = 'rejected' THEN o.email_print = s.email_print OR o.phone_print = s.phone_print
+      WHEN s.field = 'email' THEN o.phone_print = s.phone_print
+      WHEN s.field = 'phone' THEN o.email_print = s.email_print
+      ELSE o.email_print = s.email_print AND o.phone_print = s.phone_print END
     AND o.state = 'accepted' AND o.batch_id <> s.batch_id`,
 } as const
 
 /**
  * The accepted orders of the people of a batch's rows in `:states` that were made after the batch was added, the latest
  * last, and the orders that may have been accepted: of the same account, and of any package and service. `corrected`: the
- * accepted orders of other batches in which the e-mail or the phone of the person may be corrected. A family may share an
- * e-mail, and two people a name, so that an order counts only if it has the name and one of e-mail and phone. Left out are
+ * accepted orders of other batches in which the e-mail or the phone of the person may be corrected; of an invalid row only
+ * the detail that is invalid, and also orders that were made before, of which the corrected row would be a duplicate. A
+ * family may share an e-mail, and two people a name, so that no order counts by one of these alone. Left out are
  * rows that are known as ordered by the order that they match, and orders against which a user released the row. The
  * LEFT JOIN of the orders' batches prevents PostgreSQL from finding the orders by their batches instead of by the person,
  * which it would do without statistics. `isPage`: only for the rows from `:after` to `:last`, which are found by their
@@ -120,7 +125,7 @@ export const selectLaterOrders = (
   isPage: boolean,
   kind: keyof typeof laterOrderConditions = 'exact',
 ): string => `
-SELECT s.row_number AS own_row, s.state AS own_state, coalesce(s.package_id, b.package_id, o.package_id) AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
+SELECT s.row_number AS own_row, s.state AS own_state, coalesce(s.package_id, b.package_id) AS own_package, b.base_url AS own_base_url, o.batch_id, o.row_number,
   o.state, o.package_id, o.request_id, o.request_status, o.first_name, o.last_name, o.email, o.phone, ob.base_url,
   ${nameOf('ob')} AS later_batch, coalesce(a.began_at, o.changed_at) AS ordered_at
 FROM submissions s
@@ -129,13 +134,14 @@ LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.mat
 JOIN submissions o ON ${laterOrderConditions[kind]}
 LEFT JOIN batches ob ON ob.id = o.batch_id
 LEFT JOIN attempts a ON a.id = o.attempt_id
-WHERE s.batch_id = :batchId AND o.package_id IS NOT NULL AND ${
+WHERE s.batch_id = :batchId AND coalesce(s.package_id, b.package_id) IS NOT NULL AND ${
   isPage
     ? `s.row_number > :after AND s.row_number <= :last AND {isIn (s.state || ''), states}`
     : '{isIn s.state, states}'
 }
   AND (b.account = '' OR ob.account IN ('', b.account))
-  AND (o.state <> 'accepted' OR coalesce(a.began_at, o.changed_at) >= b.added_at)
+  AND (o.state <> 'accepted' OR coalesce(a.began_at, o.changed_at) >= b.added_at
+    OR s.state = 'invalid' AND b.allow_duplicate = 0)
   AND NOT coalesce(${isLeftOutButOrdered}, FALSE)
   AND NOT EXISTS (SELECT 1 FROM releases r WHERE
     r.batch_id = s.batch_id AND r.row_number = s.row_number AND r.other_batch = o.batch_id AND r.other_row = o.row_number
