@@ -109,7 +109,11 @@ export async function runBatch(
     const answers = await askAboutHeldRows(end.batch, 'order')
     if (answers !== undefined && answers.released + answers.recorded + answers.cancelled > 0) {
       const before = end.result.people
-      end = await startBatch(services, batchId, { ...options, maxOrders: maxOrders - orderedInThisRun })
+      end = await startBatch(services, batchId, {
+        ...options,
+        isPlanned: false,
+        maxOrders: maxOrders - orderedInThisRun,
+      })
       const people = [...before, ...end.result.people]
       const total = orderedInThisRun + end.result.orderedInThisRun
       // The people are listed only if the list names everybody who was ordered.

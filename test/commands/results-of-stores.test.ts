@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -24,6 +24,18 @@ const colleague = ({ folder }: Session) => ({
     REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
   },
 })
+
+/** Lets a colleague with another store run the file before the next order of this store is sent. */
+function runElsewhereMeanwhile(here: Session): void {
+  let isRunning = false
+  here.intercept(async (request, ask) => {
+    if (request.method === 'POST' && !isRunning) {
+      isRunning = true
+      await here.type(run, colleague(here))
+    }
+    return ask(request)
+  })
+}
 
 const refused = { kind: 'status', status: 400, when: 'before', message: 'not accepted today' } as const
 
@@ -60,6 +72,25 @@ async function sessionWithResults(names: readonly Name[], line = run) {
 
 const countPlanned = async ({ type }: Session): Promise<unknown> =>
   ((await type(`${run} --dry-run --json`)).json() as { counts: { pending: number } }).counts.pending
+
+describe('the path of the results', () => {
+  test.each([
+    ['a results file of another store', (results: string) => results],
+    ['a file without results', () => 'my,notes\n1,2\n'],
+  ])('is another one if %s arrives there during the run, which is not overwritten', async (_what, change) => {
+    const { here, results } = await sessionWithResults(['Zoe'])
+    const text = change(results)
+    writePeople(here, ['Tom'])
+    here.intercept((request, ask) => {
+      if (request.method === 'POST') here.write('people.results.csv', text)
+      return ask(request)
+    })
+    expect((await here.type(`${run} --json`)).json()).toMatchObject({
+      results_file: expect.stringMatching(/people\.results-2\.csv$/) as string,
+    })
+    expect(here.read('people.results.csv')).toBe(text)
+  })
+})
 
 describe('a results file of an earlier batch', () => {
   test('is not overwritten by a batch of other people, since another store would order its people again', async () => {
@@ -183,19 +214,6 @@ describe('a results file of another store', () => {
     expect(here.read('people.results.csv')).toBe(results)
   })
 
-  test('that arrives during a run at the path of its results is not overwritten', async () => {
-    const { here, results } = await sessionWithResults(['Zoe'])
-    writePeople(here, ['Tom'])
-    here.intercept((request, ask) => {
-      if (request.method === 'POST') here.write('people.results.csv', results)
-      return ask(request)
-    })
-    expect((await here.type(`${run} --json`)).json()).toMatchObject({
-      results_file: expect.stringMatching(/people\.results-2\.csv$/) as string,
-    })
-    expect(here.read('people.results.csv')).toBe(results)
-  })
-
   test.each([
     'people.results-DESKTOP-7AB12.csv',
     'people.results - Copy (2).csv',
@@ -307,4 +325,37 @@ describe('a results file of another store', () => {
       expect([code, orderedNames(here)]).toEqual([0, ['tom', 'mei']])
     },
   )
+})
+
+describe('the people who wait in a stopped batch', () => {
+  test.each(['was deleted', 'was replaced by that of another batch'])(
+    'are not ordered by another store during the next run if the results file %s',
+    async (what) => {
+      const here = await session()
+      const path = join(here.folder, 'people.results.csv')
+      writePeople(here, ['Zoe'])
+      await here.type(`${run} --results zoe.csv`)
+      writePeople(here, ['Tom', 'Mei'])
+      here.sandbox.setCredits(0)
+      const { batch_id } = (await here.type(`${run} --json`)).json() as { batch_id: string }
+      here.sandbox.setCredits(null)
+      if (what === 'was deleted') rmSync(path)
+      else renameSync(join(here.folder, 'zoe.csv'), path)
+      runElsewhereMeanwhile(here)
+      expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
+      expect(orderedNames(here)).toEqual(['zoe', 'tom', 'mei'])
+    },
+  )
+
+  test('stay in their results file if a file of other people is run meanwhile', async () => {
+    const here = await session()
+    writePeople(here, ['Tom', 'Mei'])
+    here.sandbox.setCredits(0)
+    await here.type(run)
+    here.sandbox.setCredits(null)
+    writePeople(here, ['Zoe'])
+    expect((await here.type(run)).code).toBe(0)
+    expect(statesOf(here.read('people.results.csv'))).toEqual(['Tom pending', 'Mei pending'])
+    expect(statesOf(here.read('people.results-2.csv'))).toEqual(['Zoe accepted'])
+  })
 })

@@ -251,7 +251,7 @@ const createTargetKey = ({ packageId, baseUrl, account }: Target): string =>
   `${packageId} ${baseUrl} ${account}`
 
 /** A batch whose results may be written to the path of an existing results file. */
-export interface ReplacingBatch extends Pick<Batch, 'id' | 'baseUrl' | 'account'> {
+export interface ReplacingBatch extends Pick<Batch, 'id' | 'baseUrl' | 'account' | 'resultsFile'> {
   rows: () => Iterable<ReplacingRow> | AsyncIterable<ReplacingRow>
 }
 
@@ -262,20 +262,20 @@ interface ReplacingRow {
 
 /**
  * Whether the results of a batch may replace a file: it has results of this store alone, and each of its people who were
- * ordered, or may be, is in the batch too, for the same package, service and account. `ifUnreadable`: the answer for a
- * file without readable results.
+ * ordered, or may be, is in the batch too, for the same package, service and account. An empty file is replaced only if
+ * it is the batch's own.
  */
 export async function isReplaceable(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   path: string,
-  { id, baseUrl, account = '', rows }: ReplacingBatch,
-  ifUnreadable = false,
+  { id, baseUrl, account = '', resultsFile, rows }: ReplacingBatch,
 ): Promise<boolean> {
   const answer = await readResults(files, path, async (file) => {
     if (!(await isOfStore(batches, file))) return false
     const others = new Set<string>()
     for await (const row of resultsRows(file)) {
-      if (row === undefined || row.batchId === id || row.state === 'pending' || !isEvidence(row)) continue
+      if (row === undefined || row.batchId === id || !isEvidence(row)) continue
+      if (row.state === 'pending' && !(await isStillOrdered(batches, row))) continue
       if (row.digests === undefined) return false
       others.add(`${createPersonKey(row.digests)} ${createTargetKey(row)}`)
     }
@@ -287,7 +287,16 @@ export async function isReplaceable(
     }
     return others.size === 0
   })
-  return typeof answer === 'boolean' ? answer : ifUnreadable
+  return typeof answer === 'boolean' ? answer : answer === emptyText && path === resultsFile
+}
+
+/** Whether a row that was pending when a results file was written is ordered, or may be ordered yet, by the store. */
+async function isStillOrdered(
+  batches: Pick<Batches, 'rows'>,
+  { batchId = '', row = 0 }: ResultsRow,
+): Promise<boolean> {
+  const { value } = await batches.rows(batchId, { after: row - 1, limit: 1 }).next()
+  return value?.row === row && isEvidence(value)
 }
 
 /** Returns the results file of a batch; undefined if it is missing, empty or has the results of other batches. */

@@ -197,11 +197,10 @@ export async function writeResults(
   const { id, resultsFile } = batch
   if (resultsFile === undefined) return false
   const { resultColumns } = await import('../../domain/batch/results.ts')
-  const rows = (): AsyncGenerator<BatchRow> => batches.rows(id)
-  const mayReplace = await isReplaceable(services, resultsFile, { ...batch, rows }, true)
-  const path = mayReplace ? resultsFile : await findResultsPath(services, file, undefined)
+  const replacing = { ...batch, rows: () => batches.rows(id) }
+  const { path } = await claimResultsFile(services, file, undefined, resultsFile, replacing)
   if (path === undefined) return false
-  if (!mayReplace) await batches.recordResultsFile(id, path)
+  if (path !== resultsFile) await batches.recordResultsFile(id, path)
   await writeTable(path, file.sheet, resultColumns, resultRows(file.sheet, batches, batch))
   return true
 }

@@ -11,7 +11,7 @@ import {
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
-import { isDeletedWithPerson, loadResultsModules, writeResults } from './results-file.ts'
+import { isDeletedWithPerson, loadResultsModules, rewriteResults, writeResults } from './results-file.ts'
 import { findSecondOrders, reconcile, findReconcilableRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import {
@@ -118,6 +118,11 @@ export async function startBatch(
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
     async compareResults(batch) {
       if (batch.kind === 'single' || isPlanned === true) return
+      // Of two stores that continue at the same time, one then sees the people who wait in the other. If the file cannot
+      // be written, the end of the run reports it.
+      const path = openedFile?.path ?? batch.path
+      if (batch.counts.pending > 0)
+        await rewriteResults({ ...ports, onBatchEvent: () => undefined }, { ...batch, path })
       const onUnread = reportsUnreadResults ? onBatchEvent : () => undefined
       // The holder is this process.
       const unheld = { ...batch, holder: undefined }
