@@ -88,21 +88,25 @@ export async function markAsDone(
 }
 
 /**
- * Returns the number of report files of each request, from the manifest of the configured folder; undefined without a
- * configured folder.
+ * Returns the number of report files of each request, from the manifests of the configured folder and of the other folders
+ * into which this machine stored reports; undefined if there is no such folder.
  */
 export async function countReportFiles(app: App): Promise<ReadonlyMap<string, number> | undefined> {
   const folder = await app.setting('output-dir')
-  if (folder === undefined) return undefined
+  const written = await (await app.service('writtenFiles')).list()
+  const folders = new Set(written.flatMap(({ kind, path }) => (kind === 'reports' ? path : [])))
+  if (folder !== undefined) folders.add(resolve(app.context.cwd, folder))
+  if (folders.size === 0) return undefined
   const { manifestName, parseManifest } = await import('../domain/report/record.ts')
   const { readText } = await import('../store/reports/file.ts')
   const { requestKey } = await import('../domain/overview/overview.ts')
-  const path = join(resolve(app.context.cwd, folder), manifestName)
   const files = new Map<string, number>()
-  const text = await readText(path)
-  for (const { service, request_id: id } of text === undefined ? [] : parseManifest(text, path)) {
-    const key = requestKey(service, id ?? '')
-    files.set(key, (files.get(key) ?? 0) + 1)
+  for (const path of Array.from(folders, (each) => join(each, manifestName))) {
+    const text = await readText(path)
+    for (const { service, request_id: id } of text === undefined ? [] : parseManifest(text, path)) {
+      const key = requestKey(service, id ?? '')
+      files.set(key, (files.get(key) ?? 0) + 1)
+    }
   }
   return files
 }

@@ -124,6 +124,7 @@ test('a dry run of a file whose rows all wait in another batch counts the rows t
   writePeopleFile(folder, createEmails(11), 'again.csv')
   expect(await type('batch run again.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --dry-run
+    2> Dry run: nothing was sent.
     again.csv: 11 rows
       0 orders to send
       11 rows already waiting in a batch, not sent

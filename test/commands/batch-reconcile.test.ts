@@ -31,6 +31,7 @@ test('a plan shows a person with an unknown outcome neither as ordered nor as a 
   `)
   expect(await here.type('batch run again.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --dry-run
+    2> Dry run: nothing was sent.
     again.csv: 2 rows
       0 orders to send
       1 row ordered before, not sent

@@ -363,6 +363,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
   write('people.csv', `first_name,last_name,email,phone\n${rows.join('\n')}\n`)
   expect(await type(`${run} --dry-run`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --dry-run
+    2> Dry run: nothing was sent.
     people.csv: 3 rows
       2 orders of 102 Identity check only
       1 row the same as an earlier row, not sent

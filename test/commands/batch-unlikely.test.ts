@@ -99,6 +99,7 @@ test('two rows with the same name but different e-mails and phones are reported,
   )
   expect(await type('batch run people.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --dry-run
+    2> Dry run: nothing was sent.
     people.csv: 2 rows
       2 orders of 102 Identity check only
       1 row has the name of an earlier row with another e-mail and phone: it is sent

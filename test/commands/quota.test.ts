@@ -13,7 +13,7 @@ test('the calls of all commands are counted in the store, except pings', async (
   await type('ping')
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
-    Calls to the service
+    Calls to the service, without those of other programs that use the same key
     60 in 60 s   [--------------------]  0 used,   60 left
     1000 in 1 h  [--------------------]  0 used, 1000 left
     exit 0
@@ -25,7 +25,7 @@ test('the calls of all commands are counted in the store, except pings', async (
   expect(listCalls()).toHaveLength(6)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
-    Calls to the service
+    Calls to the service, without those of other programs that use the same key
     60 in 60 s   [#-------------------]  5 used,  55 left, free again in 60 s
     1000 in 1 h  [#-------------------]  5 used, 995 left, free again in 1 h
     exit 0
@@ -69,13 +69,13 @@ test('later commands wait for the Retry-After of a 429', async () => {
   `)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
-    Calls to the service
-    60 in 60 s   [####################]  60 used,   0 left, free again in 40 s
+    Calls to the service, without those of other programs that use the same key
+    60 in 60 s   [####################]  probably used up, free again in 40 s
     1000 in 1 h  [#-------------------]   1 used, 999 left, free again in 1 h
 
     The service takes calls again in 40 s.
 
-    The window of 60 s is as the service reported it.
+    The service refused a call, probably because of the window of 60 s.
     exit 0
   `)
   expect(await type(orderArguments('Priya', ['--yes', '--timeout', '10s', '--json']))).toMatchInlineSnapshot(`
@@ -131,7 +131,7 @@ test('REFCHECK_QUOTA is for a service on this machine only', async () => {
   await type('packages list', { env })
   expect(await type('quota', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 refcheck quota
-    Calls to the service
+    Calls to the service, without those of other programs that use the same key
     5 in 60 s  [####----------------]  1 used, 4 left, free again in 60 s
     exit 0
   `)

@@ -277,3 +277,15 @@ test('report sync, request list and status of a restored store show the same cou
   await type('report sync --output reports')
   expect(countNewQuotaCalls()).toBe(1)
 })
+
+test('status counts no report as new that is in the folder of --output, or whose person was purged', async () => {
+  const { type } = await sessionWithOrders(['Ana', 'Ben', 'Cal'])
+  await type('request list --refresh')
+  expect((await type('status')).stdout).toContain('Reports    3 completed → refcheck report sync\n')
+  await type('store purge --email cal@example.com --yes')
+  expect((await type('status')).stdout).toContain('Reports    2 completed → refcheck report sync\n')
+  await type('report sync --output rep --quiet')
+  expect((await type('status')).stdout).not.toContain('Reports')
+  await type('config set output-dir reports')
+  expect((await type('status')).stdout).not.toContain('Reports')
+})

@@ -232,6 +232,7 @@ describe('a results file of another store', () => {
     here.write('people.results - Copy.csv', `${header}\n`)
     expect(await here.type(`${run} --dry-run`)).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes --dry-run
+      2> Dry run: nothing was sent.
       people.csv: 1 row
         1 order of 102 Identity check only
       Sending takes under a minute

@@ -266,6 +266,7 @@ test('an invalid person who was then ordered by hand or by the corrected file co
   const otherStore = { env: { REFCHECK_STORE: join(here.folder, 'other.sqlite') } }
   expect(await type(`batch run i.csv ${order} --dry-run`, otherStore)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/other.sqlite refcheck batch run i.csv --package 102 --yes --dry-run
+    2> Dry run: nothing was sent.
     ✔ All 3 people in i.csv are ordered, from 2026-11-20 12:00 +00:00 to 2026-11-20 12:01 +00:00; nothing to do
 
     i.csv: 3 rows

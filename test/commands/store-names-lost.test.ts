@@ -128,7 +128,7 @@ test('recovered orders with known request ids are read like other orders, until 
     exit 0
 
     $ refcheck request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes
-    2> Error: package 102 was already ordered for "a2@example.com": request REQUEST_2, on 2026-11-20 12:00 +00:00, last seen COMPLETED on 2026-11-20 12:00 +00:00
+    2> Error: package 102 was already ordered for "a2@example.com": request REQUEST_2, on 2026-11-20 12:00 +00:00, seen COMPLETED on 2026-11-20 12:00 +00:00
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_2
     exit 2
   `)

@@ -124,7 +124,7 @@ test('report sync downloads no report of a purged person', async () => {
   ])
   await here.all(['config set output-dir reports', 'request list --refresh'])
   const counts = await here.type("status --jq '[.completed, .new_reports]'")
-  expect(counts.json()).toEqual([3, 0])
+  expect(counts.json()).toEqual([2, 0])
 })
 
 test('a re-read of a purged person’s request and another event of it store nothing about the person', async () => {

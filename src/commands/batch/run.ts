@@ -60,8 +60,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const flagChoices = columnChoices(flags)
-    const isPlanned = flags.plan !== undefined
+    const [flagChoices, isPlanned] = [columnChoices(flags), flags.plan !== undefined]
     const choices = isPlanned ? flagChoices : await withDefaults(flagChoices, await readingDefaults(app))
     const { yes, 'show-changes': showChanges } = flags
     const createPrompts = orderPrompts(app, { ...flags, showChanges }, (text) => this.confirm(text, yes))
@@ -81,6 +80,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const prompts = createPrompts(batchFile.name)
       return { file: batchFile, end: await orderFile(services, prompts, batchFile, options) }
     })
+    if (flags['dry-run']) app.reporter.note('Dry run: nothing was sent.')
     if (end.kind === 'existing-batch')
       return this.answer(await batchView(app, end.batch, flags.json, { previewed: end.notSent }))
     if (end.kind === 'unstarted') {

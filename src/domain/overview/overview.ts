@@ -4,7 +4,7 @@ import { isLoopbackUrl } from '../../contract/url.ts'
 import type { Batch } from '../batch/batch.ts'
 import { toListedBatch } from '../batch/batch-status.ts'
 import { serviceOf } from '../submission/identity.ts'
-import type { Submission } from '../submission/submission.ts'
+import { hasPerson, type Submission } from '../submission/submission.ts'
 import type { CheckCounts } from '../request/listed-request.ts'
 import { type Attention, isReportAwaited, sortAttention } from './attention.ts'
 
@@ -62,7 +62,7 @@ interface OverviewInput {
   accepted: readonly Submission[]
   batches: readonly Batch[]
   attention: Attention[]
-  /** The number of stored reports by `requestKey`; undefined if no folder for reports is set. */
+  /** The number of stored reports by `requestKey`; undefined if no folder for reports is known. */
   files: ReadonlyMap<string, number> | undefined
   /** Batches of other organisations. */
   otherBatches: readonly Batch[]
@@ -73,7 +73,7 @@ export type Overview = ReturnType<typeof createOverview>
 /** Returns the orders of one organisation for one screen. Times are ISO 8601. */
 export function createOverview(input: OverviewInput, now: number) {
   const { organisation, accepted, batches, attention, files, otherBatches: others } = input
-  const completed = accepted.filter(({ requestStatus }) => requestStatus === 'COMPLETED')
+  const completed = accepted.filter((each) => each.requestStatus === 'COMPLETED' && hasPerson(each))
   const open = accepted.filter(({ requestStatus }) => isUnfinished(requestStatus))
   const readAt = open.map(({ requestStatusAt, changedAt }) => requestStatusAt ?? changedAt)
   return {
@@ -96,28 +96,22 @@ export function createOverview(input: OverviewInput, now: number) {
     reports: newestReports(completed, files),
     completed: completed.length,
     /**
-     * The number of completed requests without a report in the default folder, except those for which a sync found no
-     * report; null if no folder is set.
+     * The number of completed requests without a report in a folder of this machine, except those for which a sync found
+     * no report; null if no folder is known.
      */
     new_reports:
       files === undefined
         ? null
-        : completed.filter(
-            (each) => hasPerson(each) && each.acknowledgedAt === undefined && fileCountOf(each, files) === 0,
-          ).length,
-    /** The number of completed requests of the last day that were looked at and have no report in the default folder. */
+        : completed.filter((each) => each.acknowledgedAt === undefined && fileCountOf(each, files) === 0)
+            .length,
+    /** The number of completed requests of the last day that were looked at and have no report in such a folder. */
     reports_awaited:
       files === undefined
         ? null
-        : completed.filter(
-            (each) => hasPerson(each) && isReportAwaited(each, now) && fileCountOf(each, files) === 0,
-          ).length,
+        : completed.filter((each) => isReportAwaited(each, now) && fileCountOf(each, files) === 0).length,
     other_orders: otherOrders(others),
   }
 }
-
-/** Whether the person was not erased. Reports of an erased person are not downloaded again. */
-const hasPerson = ({ recipient }: Submission): boolean => recipient !== undefined
 
 const fileCountOf = ({ baseUrl, requestId = '' }: Submission, files: ReadonlyMap<string, number>): number =>
   files.get(requestKey(baseUrl, requestId)) ?? 0
@@ -153,7 +147,7 @@ function newestReports(completed: readonly Submission[], files: ReadonlyMap<stri
       package_id: each.packageId,
       /** The time at which the status COMPLETED was read. */
       completed_at: isoTime(readAt),
-      /** The number of reports of the request in the default folder; null if no folder is set. */
+      /** The number of reports of the request in these folders; null if no folder is known. */
       files: files === undefined ? null : fileCountOf(each, files),
     }))
 }

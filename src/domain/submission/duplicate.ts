@@ -1,4 +1,5 @@
 import type { Recipient } from '../../contract/request.ts'
+import { isUnfinished } from '../../contract/statuses.ts'
 import { personName, personWithEmail } from '../wording/text.ts'
 import { type OrderInError, DuplicateError } from '../../errors/kinds.ts'
 import type { SharedDetail } from './similarity.ts'
@@ -128,8 +129,10 @@ function sameSentences({ order, countsAs }: Conflict): [message: string, hint: s
     const readAt = localTime(order.requestStatusAt ?? order.changedAt)
     const isFromCreate = readAt === orderTime && order.requestStatus === 'RECEIVED'
     const readText = isFromCreate ? 'when it was ordered' : `on ${readAt}`
+    // The time of a final status is that of the first read that returned it.
+    const seenText = isUnfinished(order.requestStatus) ? 'last seen' : 'seen'
     const statusText =
-      order.requestStatus === undefined ? '' : `, last seen ${order.requestStatus} ${readText}`
+      order.requestStatus === undefined ? '' : `, ${seenText} ${order.requestStatus} ${readText}`
     const againText = countsAs === undefined ? 'it once more' : `${countsAs.packageId} as well`
     return [
       `${packageText} was already ordered for ${personText}: request ${order.requestId}, on ${orderTime}${statusText}`,

@@ -269,3 +269,11 @@ export function idsToRead(
     .toSorted((one, other) => lastReadAt(one) - lastReadAt(other))
     .slice(0, Math.max(0, maxReads - recentReadCount))
 }
+
+/**
+ * Whether the row's person was not erased: reports of erased people are not downloaded again. A row that was
+ * recovered from the attempt log without its person has no `recipient` either, but it has a `reason`.
+ */
+export function hasPerson({ recipient, reason }: Submission): boolean {
+  return recipient !== undefined || reason !== undefined
+}

@@ -257,10 +257,11 @@ export function quotaView(quota: QuotaStatus, now: number): View {
     text: (terminal) => {
       const reportedWindows = quota.windows.filter(({ learnt }) => learnt)
       const notes = reportedWindows.map(
-        ({ seconds }) => `The window of ${formatDuration(seconds)} is as the service reported it.`,
+        ({ seconds }) =>
+          `The service refused a call, probably because of the window of ${formatDuration(seconds)}.`,
       )
       return [
-        'Calls to the service',
+        'Calls to the service, without those of other programs that use the same key',
         ...quotaLines(quota, now, terminal),
         ...(notes.length === 0 ? [] : ['', ...notes]),
       ].join('\n')
@@ -297,12 +298,15 @@ function quotaLines(
     width(windows.map(({ used }) => used)),
     width(windows.map(({ left }) => left)),
   ]
-  const lines = windows.map(({ calls, seconds, used, left, resetsAt }, index) => {
+  const lines = windows.map(({ calls, seconds, used, left, resetsAt, learnt }, index) => {
     // `resetsAt` assumes that calls arrived late, and may be too late; no wait is longer than the window.
     const waitSeconds = Math.min(seconds, (resetsAt - now) / 1000)
     const resetText = used === 0 ? '' : `, free again in ${formatDuration(waitSeconds)}`
     const usageBar = styled(terminal, usageStyle(used / calls), progressBar(used / calls))
-    const counts = `${String(used).padStart(usedWidth)} used, ${String(left).padStart(leftWidth)} left`
+    // A refusal states only a wait, neither its window nor the calls that other programs made.
+    const counts = learnt
+      ? 'probably used up'
+      : `${String(used).padStart(usedWidth)} used, ${String(left).padStart(leftWidth)} left`
     const name = (names[index] ?? '').padEnd(nameWidth)
     return [name, ...(hasBar ? [usageBar] : []), `${counts}${resetText}`].join('  ')
   })

@@ -68,8 +68,8 @@ export const isInScope =
 
 /**
  * Reads the overview of one organisation. Before that, orders whose process has ended become `unknown`.
- * `readReportCounts`: returns the number of reports on disk by requestKey; undefined if no folder is set for
- * reports.
+ * `readReportCounts`: returns the number of reports on disk by requestKey; undefined if no folder of
+ * reports is known.
  */
 export async function readOverview(
   services: OverviewServices & Pick<Services, 'unmatched'>,

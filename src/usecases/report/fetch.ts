@@ -4,7 +4,7 @@ import type { ReportSource } from '../../domain/report/source.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
 import { isUnread } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
-import type { Submission } from '../../domain/submission/submission.ts'
+import { hasPerson, type Submission } from '../../domain/submission/submission.ts'
 import { RefcheckError, IncompleteError, NotFoundError } from '../../errors/kinds.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
@@ -193,14 +193,6 @@ async function findRequestsWithReports(
       addressOf(row.baseUrl) === service &&
       !statusesWithoutReport.has(row.requestStatus),
   )
-}
-
-/**
- * Whether the row's person was not erased: reports of erased people are not downloaded again. A row that was
- * recovered from the attempt log without its person has no `recipient` either, but it has a `reason`.
- */
-function hasPerson({ recipient, reason }: Submission): boolean {
-  return recipient !== undefined || reason !== undefined
 }
 
 function idsOfRequests(rows: readonly Submission[]): string[] {

@@ -211,7 +211,7 @@ test('see the quota', async () => {
   await terminal.type('refcheck quota')
   expect(terminal.transcript()).toMatchInlineSnapshot(`
     $ refcheck quota
-    Calls to the service
+    Calls to the service, without those of other programs that use the same key
     60 in 60 s   [#-------------------]  1 used,  59 left, free again in TIME
     1000 in 1 h  [#-------------------]  1 used, 999 left, free again in TIME
     exit 0
