@@ -32,6 +32,7 @@ test('order for a file with other column names', async () => {
     2> → email; Mobile → phone; Department, Start date → left out
     2> To change this, add: --map 'First Name=FIELD' --save-mapping columns-44d5a4033e
     2> FIELD: first_name, last_name, email, phone, or of: refcheck schema show PACKAGE
+    2> Dry run: nothing was sent.
     december.csv: 1 row
       1 order of 102 Identity check only
     Sending takes under a minute
