@@ -247,3 +247,45 @@ test('an order that a results file names holds a person who shares a value with 
     exit 10
   `)
 })
+
+/** Only orders were looked for, and not the results that are stored with other rows. */
+test('a duplicate of a cancelled row whose order a results file names is not said to be free', async () => {
+  const here = await session()
+  const other = otherStore(here)
+  here.write('waiting.csv', file(bob, ana1))
+  const { batch_id: id } = (
+    await here.type('batch run waiting.csv --package 102 --yes --max 1 --json', other)
+  ).json() as { batch_id: string }
+  here.write('again.csv', file(ana1, 'Cem,Ito,cem@example.com,+61400000200'))
+  expect((await here.type('batch run again.csv --package 102 --yes', other)).code).toBe(10)
+  writePeopleFile(here.folder, createEmails(1))
+  await here.type(run)
+  await here.type(run, other)
+  expect(await here.all([`batch cancel ${id} --yes`, 'status', 'batch list'], other)).toMatchInlineSnapshot(`
+    $ refcheck batch cancel BATCH_1 --yes
+    2> Cancelled 1 row; it will not be sent.
+    2> To order Ana Row1 (line 3) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again-2.csv
+    batch  BATCH_1
+    waiting.csv, 102 Identity check only
+
+    1  accepted
+    1  cancelled
+    2  rows
+
+    results  HOME/waiting.results.csv
+    exit 0
+
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    2 orders   read again: refcheck request list --refresh
+    Needs you  nothing
+    exit 0
+
+    $ refcheck batch list
+    BATCH ID                              NAME         ADDED AT          ORDERED  FINISHED  STATE
+    BATCH_4                               people.csv   2026-11-20 12:00  1 of 1   0         done
+    BATCH_2                               again.csv    2026-11-20 12:00  1 of 2   0         done
+    BATCH_1                               waiting.csv  2026-11-20 12:00  1 of 2   0         done
+    exit 0
+  `)
+})

@@ -10,7 +10,6 @@ import {
   type Release,
   type ConflictReason,
   type KnownRelations,
-  conflictingStates,
   relationsOf,
   releasedConflicts,
 } from '../../domain/submission/conflicts.ts'
@@ -40,8 +39,9 @@ import {
   allOrders,
   batchRowOf,
   parseExternalResults,
+  sqlConflicts,
+  sqlIsCandidate,
   sqlList,
-  sqlMayBeSent,
 } from './submission-rows.ts'
 import { unmatchedCondition } from './unmatched-requests.ts'
 
@@ -80,13 +80,13 @@ const isOrderedForCertain = `EXISTS (
     AND (SELECT ob.base_url = b.base_url AND (b.account = '' OR ob.account IN ('', b.account))
       FROM batches ob WHERE ob.id = o.batch_id))`
 
-/** Whether a row has anything in common with an order, so that the two have to be compared. */
+/** Whether a row has anything in common with an order or an external result, so that the two have to be compared. */
 const mayConflict = [
   's.external_results IS NOT NULL',
   unmatchedCondition((column) => `s.${column}`),
   ...['person_print', 'email_print', 'phone_print'].map(
     (column) => `s.${column} IS NULL OR EXISTS (SELECT 1 FROM submissions o
-    WHERE o.${column} = s.${column} AND ((o.state || '') IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('o')}))`,
+    WHERE o.${column} = s.${column} AND ${sqlIsCandidate('o', sqlConflicts('o', "(o.state || '')"))})`,
   ),
 ].join(' OR ')
 

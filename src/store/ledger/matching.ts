@@ -33,13 +33,14 @@ import {
   type StoredRecipient,
   type StoredRelations,
   allOrders,
-  canConflict,
+  canConflictSql,
   damagedStore,
   conflictColumns,
   parseExternalResults,
   readStoredRelations,
   recipientOf,
   selectOrdersWith,
+  sqlIsCandidate,
   sqlMayBeSent,
 } from './submission-rows.ts'
 import { type StoredOrder, candidateOf, findUnmatched, unmatchedCondition } from './unmatched-requests.ts'
@@ -183,9 +184,9 @@ const orderByAdded = 'ORDER BY b.{added}, s.row_number'
 const candidateColumns = [
   ...fingerprintColumns.map((column) => `s.${column}`),
   's.external_results',
-  `CAST((${canConflict}) AS integer) AS can_conflict`,
+  `CAST((${canConflictSql}) AS integer) AS can_conflict`,
 ]
-const isCandidate = `(${canConflict} OR s.external_results IS NOT NULL)`
+const isCandidate = sqlIsCandidate('s', canConflictSql)
 
 /**
  * Orders and external results that share a fingerprint with a row. `:skipsOthersOfBatch`: rows of the same batch are left out, unless they
@@ -435,14 +436,12 @@ type SelectedCandidate = Submission &
 /** Returns the orders that a statement selects together with their fingerprints. */
 function* selectStoredOrders(sql: string, values: Values): Work<StoredOrder[]> {
   const selected = yield* allOrders<SelectedCandidate>(sql, values)
-  return selected.map(
-    ({ personPrint, emailPrint, phonePrint, externalResults, canConflict: can, ...order }) => ({
-      order,
-      fingerprints: { personPrint, emailPrint, phonePrint },
-      storedResults: parseExternalResults(externalResults),
-      hasResultsOnly: can === 0,
-    }),
-  )
+  return selected.map(({ personPrint, emailPrint, phonePrint, externalResults, canConflict, ...order }) => ({
+    order,
+    fingerprints: { personPrint, emailPrint, phonePrint },
+    storedResults: parseExternalResults(externalResults),
+    hasResultsOnly: canConflict === 0,
+  }))
 }
 
 /**

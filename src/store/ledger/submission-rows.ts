@@ -40,7 +40,7 @@ const isUnfinished = `s.request_id IS NOT NULL AND coalesce(s.request_status, ''
 
 /** Returns a filter as a WHERE clause on `selectSubmissions`, with its parameters. */
 export function filterClause(filter: SubmissionFilter): { where: string; values: Values } {
-  // Invalid rows never had a fingerprint, and are no submissions.
+  // Invalid rows have no fingerprint in this column, and are no submissions.
   const clauses: string[] = ['s.fingerprint IS NOT NULL']
   const values: Record<string, unknown> = {}
   const addClause = (clause: string, name: string, value: unknown): void => {
@@ -95,13 +95,23 @@ export const sqlMayBeSent = (row: string): string =>
   `(${row}.state = 'held' AND coalesce(${row}.held_for, '') = 'store_forgot')`
 
 /**
- * SQL condition: the order can conflict with an order of `:account`. A row that is held because the store had lost
- * attempts conflicts too, because it may have been ordered. An order of an account is compared with
+ * Returns an SQL condition: the order can conflict with others. A row that is held because the store had lost attempts
+ * conflicts too, because it may have been ordered. `state`: the expression of its state.
+ */
+export const sqlConflicts = (row: string, state: string): string =>
+  `(${state} IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent(row)})`
+
+/**
+ * SQL condition: the order can conflict with an order of `:account`. An order of an account is compared with
  * orders of the same account and with orders without an account; an order without an account is compared with
  * all.
  */
-export const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR ${sqlMayBeSent('s')})
+export const canConflictSql = `${sqlConflicts('s', 's.state')}
   AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
+
+/** Returns an SQL condition: the order can conflict with others, or has external results that can. */
+export const sqlIsCandidate = (row: string, canConflict: string): string =>
+  `(${canConflict} OR ${row}.external_results IS NOT NULL)`
 
 /**
  * People with one of these names for whom an order was or may have been made, each with the time of the last attempt.
@@ -109,7 +119,7 @@ export const canConflict = `(s.state IN ${sqlList(conflictingStates)} OR ${sqlMa
 const selectNamesakes = `
 SELECT s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url, max(a.began_at) AS ordered_at
 FROM submissions s JOIN batches b ON b.id = s.batch_id JOIN attempts a ON a.id = s.attempt_id
-WHERE {isIn s.name_print, names} AND ${canConflict} AND s.state <> 'pending' AND s.batch_id <> :batchId
+WHERE {isIn s.name_print, names} AND ${canConflictSql} AND s.state <> 'pending' AND s.batch_id <> :batchId
 GROUP BY s.name_print, s.email_print, s.phone_print, s.package_id, b.base_url ORDER BY ordered_at DESC LIMIT 1000`
 
 /** The columns of a recipient. */
