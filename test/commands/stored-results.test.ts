@@ -289,3 +289,40 @@ test('a duplicate of a cancelled row whose order a results file names is not sai
     exit 0
   `)
 })
+
+/** The preview left out the new results only, so that it said that nothing was left to send. */
+test('a dry run of a known batch with --ignore-results shows the orders that the same run sends', async () => {
+  const { here, other } = await sessionWithResults()
+  expect(await here.all([`${run} --ignore-results --dry-run`, `${run} --ignore-results`], other))
+    .toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102 --yes --ignore-results --dry-run
+      2> people.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
+      batch  BATCH_2
+      people.csv, 102 Identity check only
+
+      1  accepted
+      2  pending
+      3  rows
+
+      results  HOME/people.results-2.csv
+      exit 0
+
+      $ refcheck batch run people.csv --package 102 --yes --ignore-results
+      2> people.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
+      ✔ All 3 people in people.csv are ordered
+         2 now: Ana Row1, Ana Row2
+         1 before
+
+      batch  BATCH_2
+      people.csv, 102 Identity check only
+
+      3  accepted
+      3  rows
+
+      results  HOME/people.results-2.csv
+
+      Next: refcheck request wait --batch BATCH_2
+      exit 0
+    `)
+  expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com', ...createEmails(2)])
+})

@@ -201,16 +201,17 @@ export class HeldRows extends StorePart {
 
   /**
    * Returns the counts and the rows that are not sent which a batch would have after `updateExternalResults`, if there are
-   * results, and `recheck`. Nothing is changed.
+   * results, `ignoreResults`, if they are ignored, and `recheck`. Nothing is changed.
    */
   previewRecheck(
     batchId: string,
     results: NewExternalResults | undefined,
-    at: number,
+    { at, isIgnored }: { at: number; isIgnored: boolean },
   ): Promise<{ counts: BatchCounts; notSent: BatchRow[] }> {
     return this.#compareInTransaction(batchId, function* (matching) {
       yield* run('SAVEPOINT before_preview')
       if (results !== undefined) yield* replaceResults(matching, batchId, results, at)
+      if (isIgnored) yield* ignoreStoredResults(batchId)
       yield* recheckRows(matching, batchId, at)
       const counts = countsOf(yield* all(selectCounts, { batchId }))
       const page = { batchId, after: 0, limit: counts.total, states: ['duplicate', 'held'] }
@@ -256,14 +257,7 @@ export class HeldRows extends StorePart {
    * has to be called afterwards.
    */
   async ignoreResults(batchId: string): Promise<void> {
-    await this.#compareInTransaction(batchId, function* () {
-      for (const { row, externalResults } of yield* all<RowWithResults>(selectResults, { batchId })) {
-        const results = parseExternalResults(externalResults)
-        if (results === undefined) continue
-        for (const each of results) each.isIgnored = true
-        yield* updateRows('submissions', { externalResults: JSON.stringify(results) }, { batchId, row })
-      }
-    })
+    await this.#compareInTransaction(batchId, () => ignoreStoredResults(batchId))
   }
 
   /**
@@ -564,6 +558,16 @@ function* recheckRows(matching: Matching, batchId: string, at: number): Work<num
     if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changedCount += 1
   }
   return changedCount
+}
+
+/** Makes external results ignored as `HeldRows.ignoreResults` does. */
+function* ignoreStoredResults(batchId: string): Work<void> {
+  for (const { row, externalResults } of yield* all<RowWithResults>(selectResults, { batchId })) {
+    const results = parseExternalResults(externalResults)
+    if (results === undefined) continue
+    for (const each of results) each.isIgnored = true
+    yield* updateRows('submissions', { externalResults: JSON.stringify(results) }, { batchId, row })
+  }
 }
 
 /** Replaces external results as `HeldRows.updateExternalResults` does. */

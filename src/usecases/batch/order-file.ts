@@ -272,6 +272,10 @@ async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<
   }
 }
 
+/** Returns services that print no warnings about results files if these are ignored. */
+const resultPortsOf = (ports: OrderFileServices, { ignoreResults }: AllowFlags): OrderFileServices =>
+  ignoreResults ? { ...ports, onBatchEvent: () => undefined } : ports
+
 async function continueBatch(
   ports: OrderFileServices,
   prompts: OrderFilePrompts,
@@ -279,10 +283,9 @@ async function continueBatch(
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   if (choices.isDryRun) return previewKnown(ports, prompts, foundBatch.id, { file, choices })
-  const { ignoreResults } = choices.allowances
-  const resultPorts = ignoreResults ? { ...ports, onBatchEvent: () => undefined } : ports
+  const resultPorts = resultPortsOf(ports, choices.allowances)
   await updateExternalResults(resultPorts, ports.files, foundBatch, file)
-  if (ignoreResults) await ports.heldRows.ignoreResults(foundBatch.id)
+  if (choices.allowances.ignoreResults) await ports.heldRows.ignoreResults(foundBatch.id)
   try {
     await requireOpenStore(ports, foundBatch)
   } catch (error) {
@@ -325,9 +328,10 @@ async function previewKnown(
     },
   }
   // Without the external results, the rows to send would include some that a run does not send.
-  if (!choices.allowances.ignoreResults)
-    await updateExternalResults({ ...ports, heldRows }, ports.files, batch, file)
-  const { counts, notSent } = await ports.heldRows.previewRecheck(id, results, ports.clock.now())
+  const resultPorts = { ...resultPortsOf(ports, choices.allowances), heldRows }
+  await updateExternalResults(resultPorts, ports.files, batch, file)
+  const preview = { at: ports.clock.now(), isIgnored: choices.allowances.ignoreResults }
+  const { counts, notSent } = await ports.heldRows.previewRecheck(id, results, preview)
   const previewed = { ...batch, counts }
   prompts.onKnown(previewed)
   return { kind: 'existing-batch', batch: previewed, notSent }
@@ -407,7 +411,6 @@ interface Planned {
   rows: PackedRows
   batch: NewFileBatch
   reading: FileReading
-  /** Undefined if results files are ignored. */
   externalResults: ExternalResults
   /** Packages of the service; undefined if the file is only checked. */
   packages: readonly Package[] | undefined

@@ -201,9 +201,9 @@ export async function readUnmatchedRequests(
 }
 
 /**
- * Reads the requests that no row ordered, as `readUnmatchedRequests` does. `secondOrders`: those whose person and package this
- * store has ordered as well: a proxy may have repeated an order, or a colleague made it. They are returned until a user
- * acknowledges them.
+ * Reads the requests that no row ordered, as `readUnmatchedRequests` does. `secondOrders`: those for the same or a
+ * similar person as an order of this store, and for the same package or one that counts as the same: a proxy may have
+ * repeated an order, or a colleague made it. They are returned until a user acknowledges them.
  */
 export async function findSecondOrders(
   ports: SecondOrderServices,
