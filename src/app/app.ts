@@ -113,6 +113,7 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
  */
 export class App {
   readonly context: Context
+  readonly startedAt: number
   readonly options: AppOptions
   readonly reporter: Reporter
   /** Texts that are never printed or stored. */
@@ -129,6 +130,7 @@ export class App {
 
   constructor(context: Context, options: AppOptions) {
     this.context = context
+    this.startedAt = context.clock.now()
     this.options = options
     this.secrets = context.secrets ?? secretsOf(context.env)
     const { stderr } = context.streams

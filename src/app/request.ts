@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+
 import type { App } from './app.ts'
 import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
@@ -118,14 +120,25 @@ export async function createMeteredWaitServices(app: App, total: number) {
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
-/** Updates results files with the statuses that were read in the last seven days. */
+/**
+ * Updates results files with the statuses that were read in the last seven days, and names those that cannot be updated
+ * although this command has read statuses of their requests.
+ */
 export async function updateStatusesInResults(app: App): Promise<void> {
   try {
     const services = await app.services('batches', 'files')
     const { updateStatuses } = await import('../usecases/batch/results-file.ts')
-    const updated = await updateStatuses(services, app.context.clock.now() - weekMs)
-    if (updated.length > 0)
-      app.note(`Statuses updated in ${updated.map((name) => sanitize(name)).join(', ')}`)
+    const newlyRead = new Set(await services.batches.findReadSince(app.startedAt))
+    const leftOut: string[] = []
+    const updated = await updateStatuses(services, app.context.clock.now() - weekMs, (batch) => {
+      if (newlyRead.has(batch.id)) leftOut.push(basename(batch.resultsFile ?? ''))
+    })
+    const listNames = (names: readonly string[]): string => names.map((name) => sanitize(name)).join(', ')
+    if (updated.length > 0) app.note(`Statuses updated in ${listNames(updated)}`)
+    if (leftOut.length > 0)
+      app.note(
+        `Statuses not updated in ${listNames(leftOut)}: the file of people has changed since, or is gone. See them with: refcheck request list`,
+      )
   } catch (error) {
     // The results files are only a copy, so their errors do not fail the command.
     if (!(error instanceof RefcheckError)) throw error

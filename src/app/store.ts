@@ -1,3 +1,6 @@
+import { serviceOf } from '../domain/submission/identity.ts'
+import { formatCount } from '../domain/wording/text.ts'
+import { RefcheckError } from '../errors/kinds.ts'
 import { requireNoPassword } from '../domain/store/moving.ts'
 import type { MigrationResult } from '../domain/store/types.ts'
 import type { Store } from '../store/ledger/store.ts'
@@ -78,4 +81,31 @@ export async function purgeAllExpired(app: App, dryRun: boolean): Promise<Purged
   if (retention === undefined) return undefined
   const { purgeExpired, purgeServices } = await import('../usecases/store/purge.ts')
   return purgeExpired(await app.services(...purgeServices, 'clock'), retention, dryRun)
+}
+
+/**
+ * Returns what stays open at a service whose profile was removed: rows that wait to be sent, and rows that need a person.
+ * Undefined if there are none, or if the store cannot be read.
+ */
+export async function openRowsNote(app: App, baseUrl: string | undefined): Promise<string | undefined> {
+  if (baseUrl === undefined) return undefined
+  try {
+    const store = await app.openStoreForCompletion()
+    const batches = (await store?.batches.list({ includesSingleOrders: true })) ?? []
+    const counts = batches.filter((batch) => serviceOf(batch.baseUrl) === serviceOf(baseUrl))
+    const sum = (state: 'pending' | 'held' | 'unknown' | 'rejected'): number =>
+      counts.reduce((total, batch) => total + batch.counts[state], 0)
+    const waiting = sum('pending')
+    const needing = sum('held') + sum('unknown') + sum('rejected')
+    if (waiting + needing === 0) return undefined
+    const texts = [
+      ...(waiting === 0 ? [] : [`${formatCount(waiting, 'row waits', 'rows wait')} to be sent`]),
+      ...(needing === 0 ? [] : [`${formatCount(needing, 'row needs', 'rows need')} a person`]),
+    ]
+    return `Still open at ${new URL(baseUrl).host}: ${texts.join(', ')}. After the next login, continue with: refcheck status`
+  } catch (error) {
+    // The profile is removed, whatever the store answers.
+    if (!(error instanceof RefcheckError)) throw error
+    return undefined
+  }
 }

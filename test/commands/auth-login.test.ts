@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import type { Answer } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
 
@@ -132,4 +133,18 @@ test('auth login reports a URL without a service, and refuses a URL that ends in
     },
   )
   expect(version.stderr).toContain('ends in /v1: leave /v1 out')
+})
+
+test('auth logout names the rows that stay open, with the command that shows them after the next login', async () => {
+  const here = await session({ isLoggedOut: true })
+  const login = `auth login --base-url ${here.url} --email olive.owner@example.com --with-key`
+  await here.type(login, { stdin: here.sandbox.credentials.apiKey })
+  writePeopleFile(here.folder, createEmails(3))
+  await here.type('batch queue people.csv --package 102 --yes')
+  expect(await here.type('auth logout')).toMatchInlineSnapshot(`
+    $ refcheck auth logout
+    Profile "default", its key and its secrets are removed.
+    2> Still open at 127.0.0.1:PORT: 3 rows wait to be sent. After the next login, continue with: refcheck status
+    exit 0
+  `)
 })

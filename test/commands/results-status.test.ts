@@ -84,6 +84,20 @@ test('a results file that a user has changed is not updated', async () => {
   expect(here.read('people.results.csv')).toBe(before)
 })
 
+test('a results file that is not updated because its file of people has changed is named, once', async () => {
+  const here = await sessionWithResults()
+  writePeopleFile(here.folder, ['changed@example.com'])
+  const before = here.read('people.results.csv')
+  const { stderr } = await here.type('request list --refresh')
+  expect(stderr).toMatchInlineSnapshot(`
+    "Statuses not updated in people.results.csv: the file of people has changed since, or is gone. See them with: refcheck request list
+    "
+  `)
+  expect(here.read('people.results.csv')).toBe(before)
+  await here.clock.advance(60_000)
+  expect((await here.type('request list --refresh')).stderr).toBe('')
+})
+
 /** Returns the state, request, status, error and time of each row of a results file, with ids masked. */
 const readOutcomes = ({ read }: Session, name: string): string[] => {
   const [header = '', ...rows] = read(name).trimEnd().split('\n')

@@ -1,6 +1,7 @@
 import { Args, BaseCommand } from '../../cli/base-command.ts'
 import { logout } from '../../usecases/session/profiles.ts'
 import { logoutView } from '../../output/views/account.ts'
+import { openRowsNote } from '../../app/store.ts'
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override summary = 'Remove a profile, its key and its webhook secret'
@@ -12,10 +13,11 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   }
 
   async run(): Promise<void> {
-    const result = await logout({
-      ...(await this.app.sessionSources()),
-      name: this.args.name,
-    })
+    const sources = await this.app.sessionSources()
+    const profiles = await sources.settings.profiles()
+    const result = await logout({ ...sources, name: this.args.name })
     this.answer(logoutView(result))
+    const note = await openRowsNote(this.app, profiles.get(result.profile)?.baseUrl)
+    if (note !== undefined) this.app.note(note)
   }
 }

@@ -6,6 +6,7 @@ import { basename, dirname, extname, resolve } from 'node:path'
 import {
   type BatchFile,
   type BatchEventListener,
+  findResultsFile,
   formatsByExtension,
   isReplaceable,
   numberedResultsPath,
@@ -255,11 +256,13 @@ export async function updateResults(services: ResultsServices, batch: Batch): Pr
 /**
  * Writes statuses that were read at or after `since` into the results files of this machine. Returns the names of the
  * files that changed. A file that was deleted or edited is left unchanged, and so is a file whose batch is running.
- * No other column changes, since other stores read the orders from these files.
+ * No other column changes, since other stores read the orders from these files. `onLeftOut`: called with a batch whose
+ * results file cannot be updated because its file of people has changed or is gone.
  */
 export async function updateStatuses(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   since: number,
+  onLeftOut?: (batch: Batch) => void,
 ): Promise<string[]> {
   const updatedNames: string[] = []
   for (const id of await batches.findReadSince(since)) {
@@ -271,6 +274,8 @@ export async function updateStatuses(
         const file = lease && (await openFileOfBatch(files, batch))
         if (file !== undefined && (await updateStatusesInFile({ batches, files }, batch, file)))
           updatedNames.push(basename(batch.resultsFile))
+        if (lease !== undefined && file === undefined && (await findResultsFile(files, batch)) !== undefined)
+          onLeftOut?.(batch)
       } finally {
         await lease?.release()
       }
