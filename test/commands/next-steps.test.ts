@@ -48,12 +48,24 @@ test('a file with one column for the whole name is refused with the advice to sp
     2> Split the column "Name" into two, first_name and last_name, and run it again.
     exit 2
   `)
-  const answers = [{ ask: 'Which column is the first name?', choose: /Name/ }]
-  expect(await type('batch validate people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+  expect(await type('batch validate people.csv --package 102', { answers: [] })).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    ? Which column is the first name?: "Name" (Jonas Webber)
-    2> Error: people.csv: the column last_name is missing
+    2> Error: people.csv: the columns first_name, last_name are missing
     2> Split the column "Name" into two, first_name and last_name, and run it again.
+    exit 2
+  `)
+})
+
+test('a file that lacks more columns than could be meant by its unknown ones is refused before any question', async () => {
+  const { type, write } = await session()
+  write(
+    'staff.csv',
+    'First name,Last name,Email,Mobile,Department,Start date\nAna,Low,ana@example.com,+61400000001,IT,2026-01-02\n',
+  )
+  expect(await type('batch run staff.csv --package 101', { answers: [] })).toMatchInlineSnapshot(`
+    $ refcheck batch run staff.csv --package 101
+    2> Error: staff.csv: the columns reference.position_title, ncc_acic.date_of_birth, ncc_acic.is_volunteer, ncc_acic.previous_names, ncc_acic.residential_address, icrc.years_of_history, icrc.annual_income are missing
+    2> Add a column, or name an existing one, for example with: --map 'Your column=reference.position_title'
     exit 2
   `)
 })

@@ -68,7 +68,11 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     ),
   )
   const undecidedColumns = match.unknownColumns.filter(({ suggestion }) => suggestion === undefined)
-  for (const field of openFields(columns)) {
+  const openFieldNames = openFields(columns)
+  // More fields are missing than the columns that are left could contain, so that no answer makes the file complete.
+  if (openFieldNames.length > undecidedColumns.length)
+    resolveTargets(columns, answersOf(match.unknownColumns, fieldByHeader))
+  for (const field of openFieldNames) {
     const candidateColumns = candidatesFor(undecidedColumns, field).filter(
       ({ header }) => !fieldByHeader.has(header),
     )
