@@ -65,7 +65,7 @@ test('doctor reports data older than the retention, and store purge without a se
   )
   expect(await here.type('store purge --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --yes
-    Nothing to remove: no personal data was found.
+    Nothing to remove: no personal data is old enough.
     exit 0
   `)
 })

@@ -77,7 +77,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
           ? undefined
           : notDeletedError(refusedCount)
         : uncleanStoreFilesError((await this.app.service('store')).location, result)
-    this.answer(storePurgeView(result, dryRun), failure)
+    this.answer(storePurgeView(result, dryRun, 'endedBefore' in target), failure)
     if (
       refusedCount === 0 &&
       result.files.some(({ isDeleted, isNeverDeleted }) => !isDeleted && !isNeverDeleted) &&

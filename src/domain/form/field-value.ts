@@ -99,6 +99,7 @@ function parseText(type: string, text: string): ValueReading {
 }
 
 function parseInteger(text: string): ValueReading {
+  if (text === '') return { problem: 'is empty, but a whole number is expected' }
   if (text.length > 400 || !/^-?\d+$/.test(text)) return { problem: 'is not a whole number such as 12' }
   if (/^-?0\d/.test(text)) return { problem: leadingZero }
   // A JavaScript number represents 15 digits exactly.

@@ -282,7 +282,7 @@ export function purgeQuestion(
   return `Remove personal data of ${peopleText}${removedText(counts)}${deletion} permanently?`
 }
 
-export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {
+export function storePurgeView(purged: PurgeCounts, dryRun: boolean, isByAge = false): View {
   const { rows, events, drafts, plans, kept, logsLeft, files } = purged
   return {
     json: {
@@ -302,7 +302,7 @@ export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {
       )
       const nothingText =
         files.length === 0
-          ? 'Nothing to remove: no personal data was found.'
+          ? `Nothing to remove: no personal data ${isByAge ? 'is old enough' : 'was found'}.`
           : 'Nothing to remove from the store.'
       const withLogsAndFiles = (firstLine: string): string =>
         [firstLine, ...logs, ...filesText(files)].join('\n')

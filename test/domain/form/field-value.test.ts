@@ -38,7 +38,7 @@ describe('readFieldText', () => {
     ['integer', '1.0', /^is not a whole number/],
     ['integer', '1,000', /^is not a whole number/],
     ['integer', '+1', /^is not a whole number/],
-    ['integer', '', /^is not a whole number/],
+    ['integer', '', /^is empty, but a whole number is expected/],
     ['integer', 'NaN', /^is not a whole number/],
     ['integer', '１２', /^is not a whole number/],
     ['integer', '007', /^starts with a 0/],

@@ -107,6 +107,10 @@ test.each([
     '--field: "quite" is not a check code of this package; it takes ncc_acic, licence, notes',
   ],
   ['licence.points=many', '--field licence.points: "many" is not a number such as 12 or 12.5'],
+  [
+    'ncc_acic.years_resident=',
+    '--field ncc_acic.years_resident: "" is empty, but a whole number is expected',
+  ],
   ['ncc_acic.years_resident=1e3', '--field ncc_acic.years_resident: "1e3" is not a whole number such as 12'],
   [
     'ncc_acic.date_of_birth=2026-02-30',

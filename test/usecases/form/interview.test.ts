@@ -77,7 +77,7 @@ test('each scalar type is asked for by its description and checked by its type',
   const body = await runInterview(schema, createKnownDraft(), [
     { ask: questionFor('Date of birth'), type: '2026-02-30', refused: 'is a day that does not exist' },
     { ask: questionFor('Date of birth'), type: '1990-04-23', help: 'Date of birth (YYYY-MM-DD).' },
-    { ask: questionFor('Visits'), type: '', refused: /^is not a whole number/ },
+    { ask: questionFor('Visits'), type: '', refused: /^is empty, but a whole/ },
     { ask: questionFor('Visits'), type: '12abc', refused: /^is not a whole number/ },
     { ask: questionFor('Visits'), type: '12', help: 'A whole number.' },
     { ask: questionFor('Score', false), type: 'high', refused: /^is not a number/ },
