@@ -297,6 +297,7 @@ test('a dry run of a known batch with --ignore-results shows the orders that the
     .toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes --ignore-results --dry-run
       2> people.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
+      2> Dry run: nothing was sent.
       batch  BATCH_2
       people.csv, 102 Identity check only
 

@@ -172,7 +172,8 @@ export function findConflicts(
 /**
  * Returns the external results of a row, and those that are stored with rows of the same or a similar person and name
  * an order that was made: a results file is found next to one file only. A similar person gets only those whose person
- * has the same e-mail or phone. `isIgnored`: whether a user decided that the row's external results are ignored.
+ * has the same e-mail or phone or is `unclear`. `isIgnored`: whether a user decided that the row’s external results are
+ * ignored.
  */
 export function addStoredResults(
   row: ComparableRow,
@@ -190,13 +191,14 @@ export function addStoredResults(
     if (!isSamePerson && (similar === undefined || similar.kind === 'phone')) continue
     const shared = similar?.kind === 'similar' ? similar.shares : undefined
     for (const { packageId = order.packageId, baseUrl = order.baseUrl, ...each } of found) {
-      // Two people who are similar to a third may have nothing in common.
+      // Two people who are similar to a third may have nothing in common. An `unclear` result is about the candidate as far
+      // as the candidate is known, for example about an invalid row that is corrected now.
       const shares =
         shared === undefined
           ? each.shares
-          : each.person === 'same'
-            ? [...shared]
-            : each.shares.filter((detail) => shared.includes(detail))
+          : each.person === 'similar'
+            ? each.shares.filter((detail) => shared.includes(detail))
+            : [...shared]
       if (shared !== undefined && !shares.includes('email') && !shares.includes('phone')) continue
       const result: ExternalResult = {
         ...each,
