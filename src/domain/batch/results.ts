@@ -77,6 +77,12 @@ export function externalResultCells(row: BatchRow, { account = '' }: ResultsProp
   ]
 }
 
+/** Returns a reader for the batch ids in the result columns of a table. */
+export function batchIdReader(columns: readonly string[]): (cells: readonly Cell[]) => string | undefined {
+  const index = columns.findIndex((column) => column.trim().toLowerCase() === 'refcheck_batch_id')
+  return (cells) => textOf(cells[index] ?? '').trim() || undefined
+}
+
 /** Returns a reader for the result columns of a table; undefined if the table has no state and no request id. */
 export function resultsReader(
   columns: readonly string[],

@@ -20,6 +20,7 @@ import {
   openBatchFile,
   pathExists,
   type ReadingServices,
+  createReplacingBatch,
   type ReplacingBatch,
 } from './read-file.ts'
 import { packageGoneError, readAndLinkPackages, readOrdersToConfirm } from './packages.ts'
@@ -186,7 +187,7 @@ export async function orderFile(
   return addBatch(ports, file, { typed: choices.results, chosen: resultsFile }, planned, continueKnown)
 }
 
-const replacingBatch = ({ batch, rows }: Planned): ReplacingBatch => ({ ...batch, rows: () => rows })
+const replacingBatch = ({ batch, rows }: Planned): ReplacingBatch => createReplacingBatch(batch, () => rows)
 
 /**
  * Throws a UsageError if rows of the batch may still be ordered: they would conflict with the same rows of the new

@@ -217,11 +217,23 @@ async function readResults<T>(
 }
 
 /** Yields for each row of a file its result, if it has one; nothing for a file without columns for results. */
-async function* resultsRows({ name, sheet }: BatchFile): AsyncGenerator<ResultsRow | undefined> {
-  const { resultsReader } = await import('../../domain/batch/results.ts')
+async function* resultsRows(file: BatchFile): AsyncGenerator<ResultsRow | undefined> {
+  for await (const { read } of unreadResults(file)) yield read()
+}
+
+/** Yields for each row of a file its batch id, and a function that reads its result, which costs much more time. */
+async function* unreadResults({ name, sheet }: BatchFile): AsyncGenerator<UnreadResult> {
+  const { batchIdReader, resultsReader } = await import('../../domain/batch/results.ts')
   const readRow = resultsReader(sheet.columns)
   if (readRow === undefined) return
-  for await (const { cells, line } of sheet.rows()) yield readRow(cells, { file: name, line })
+  const readBatchId = batchIdReader(sheet.columns)
+  for await (const { cells, line } of sheet.rows())
+    yield { batchId: readBatchId(cells), read: () => readRow(cells, { file: name, line }) }
+}
+
+interface UnreadResult {
+  batchId: string | undefined
+  read: () => ResultsRow | undefined
 }
 
 /** Returns the results in a file; undefined for a file without results. */
@@ -251,8 +263,27 @@ const createTargetKey = ({ packageId, baseUrl, account }: Target): string =>
   `${packageId} ${baseUrl} ${account}`
 
 /** A batch whose results may be written to the path of an existing results file. */
-export interface ReplacingBatch extends Pick<Batch, 'id' | 'baseUrl' | 'account' | 'resultsFile'> {
-  rows: () => Iterable<ReplacingRow> | AsyncIterable<ReplacingRow>
+export interface ReplacingBatch extends Pick<Batch, 'id' | 'resultsFile'> {
+  /** Returns a key for each person of the batch with the package, service and account. */
+  readPeople: () => Promise<ReadonlySet<string>>
+}
+
+/** `rows`: the rows of the batch, which are read once, if they are needed. */
+export function createReplacingBatch(
+  { id, baseUrl, account = '', resultsFile }: Pick<Batch, 'id' | 'baseUrl' | 'account' | 'resultsFile'>,
+  rows: () => Iterable<ReplacingRow> | AsyncIterable<ReplacingRow>,
+): ReplacingBatch {
+  const read = async (): Promise<Set<string>> => {
+    const keys = new Set<string>()
+    for await (const { recipient, packageId } of rows()) {
+      if (recipient === undefined) continue
+      const target = createTargetKey({ packageId, baseUrl: serviceOf(baseUrl), account })
+      keys.add(`${createPersonKey(personDigests(recipient))} ${target}`)
+    }
+    return keys
+  }
+  let people: Promise<Set<string>> | undefined
+  return { id, resultsFile, readPeople: () => (people ??= read()) }
 }
 
 interface ReplacingRow {
@@ -268,24 +299,22 @@ interface ReplacingRow {
 export async function isReplaceable(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   path: string,
-  { id, baseUrl, account = '', resultsFile, rows }: ReplacingBatch,
+  { id, resultsFile, readPeople }: ReplacingBatch,
 ): Promise<boolean> {
   const answer = await readResults(files, path, async (file) => {
-    if (!(await isOfStore(batches, file))) return false
-    const others = new Set<string>()
-    for await (const row of resultsRows(file)) {
-      if (row === undefined || row.batchId === id || !isEvidence(row)) continue
-      if (row.state === 'pending' && !(await isStillOrdered(batches, row))) continue
-      if (row.digests === undefined) return false
-      others.add(`${createPersonKey(row.digests)} ${createTargetKey(row)}`)
+    const isOwn = createOwnIdCheck(batches)
+    for await (const { batchId, read } of unreadResults(file)) {
+      if (batchId === id) continue
+      const row = read()
+      if (row === undefined) continue
+      if (!(await isOwn(batchId))) return false
+      if (!isEvidence(row)) continue
+      const { digests } = row
+      const key = digests && `${createPersonKey(digests)} ${createTargetKey(row)}`
+      if (key !== undefined && (await readPeople()).has(key)) continue
+      if (row.state !== 'pending' || (await isStillOrdered(batches, row))) return false
     }
-    if (others.size === 0) return true
-    for await (const { recipient, packageId } of rows()) {
-      if (recipient === undefined) continue
-      const target = createTargetKey({ packageId, baseUrl: serviceOf(baseUrl), account })
-      others.delete(`${createPersonKey(personDigests(recipient))} ${target}`)
-    }
-    return others.size === 0
+    return true
   })
   return typeof answer === 'boolean' ? answer : answer === emptyText && path === resultsFile
 }
@@ -315,17 +344,25 @@ export async function findResultsFile(
 
 /** Whether all results in a file are of batches of this store, whose own data then has precedence. */
 async function isOfStore(batches: Pick<Batches, 'find'>, file: BatchFile): Promise<boolean> {
-  const ownIds = new Set<string>()
-  for await (const row of resultsRows(file)) {
-    if (row === undefined || (row.batchId !== undefined && ownIds.has(row.batchId))) continue
-    if (row.batchId === undefined || (await batches.find(row.batchId))?.id !== row.batchId) return false
-    ownIds.add(row.batchId)
-  }
+  const isOwn = createOwnIdCheck(batches)
+  for await (const { batchId, read } of unreadResults(file))
+    if (!(await isOwn(batchId)) && read() !== undefined) return false
   return true
 }
 
+/** Returns a function that returns whether a batch is in this store. Each id is looked up once. */
+function createOwnIdCheck(batches: Pick<Batches, 'find'>): (id: string | undefined) => Promise<boolean> {
+  const known = new Map<string, boolean>()
+  return async (id) => {
+    if (id === undefined) return false
+    const isOwn = known.get(id) ?? (await batches.find(id))?.id === id
+    known.set(id, isOwn)
+    return isOwn
+  }
+}
+
 /** Whether a batch of this store has its results at this path. */
-async function isResultsPathOfStore(batches: Pick<Batches, 'list'>, path: string): Promise<boolean> {
+export async function isResultsPathOfStore(batches: Pick<Batches, 'list'>, path: string): Promise<boolean> {
   const folded = foldPath(path)
   return (await batches.list()).some(
     ({ resultsFile }) => resultsFile !== undefined && foldPath(resultsFile) === folded,

@@ -6,6 +6,7 @@ import { basename, dirname, extname, resolve } from 'node:path'
 import {
   type BatchFile,
   type BatchEventListener,
+  createReplacingBatch,
   findResultsFile,
   formatsByExtension,
   isReplaceable,
@@ -198,7 +199,7 @@ export async function writeResults(
   const { id, resultsFile } = batch
   if (resultsFile === undefined) return false
   const { resultColumns } = await import('../../domain/batch/results.ts')
-  const replacing = { ...batch, rows: () => batches.rows(id) }
+  const replacing = createReplacingBatch(batch, () => batches.rows(id))
   const { path } = await claimResultsFile(services, file, undefined, resultsFile, replacing)
   if (path === undefined) return false
   if (path !== resultsFile) await batches.recordResultsFile(id, path)
