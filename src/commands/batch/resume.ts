@@ -36,8 +36,6 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     if (pending > 0 && !flags.yes) {
       const orders = await readOrdersToConfirm(services, batch)
       await this.confirm(orderQuestion({ ...orders, max: flags.max }, await app.service('api')), false)
-      // Another store may have ordered the people while the question was open.
-      await updateExternalResults(services, services.files, batchBefore)
     }
     const options = { maxOrders: flags.max, isJson: flags.json, reportsUnreadResults: false }
     this.answer(...(await runBatch(app, this.signal, batch.id, options)))
