@@ -328,6 +328,30 @@ describe('a results file of another store', () => {
   )
 })
 
+describe('a results file that cannot be read', () => {
+  test('stops no new file if it is at a path of the results of this store', async () => {
+    const here = await session()
+    writePeople(here, ['Tom'])
+    await here.type(run)
+    here.write('people.results.csv', `${header}\n`)
+    writePeople(here, ['Zoe'])
+    const { code, stderr } = await here.type(run)
+    expect([code, stderr]).toEqual([0, expect.stringContaining('people.results.csv could not be read')])
+    expect(here.read('people.results.csv')).toBe(`${header}\n`)
+  })
+
+  test('is reported once by batch resume with a question', async () => {
+    const here = await session()
+    writePeople(here, ['Tom', 'Mei'])
+    const { batch_id } = (await here.type(`${run} --max 1 --json`)).json() as { batch_id: string }
+    here.write('people.results-2.csv', `${header}\n`)
+    const { stderr } = await here.type(`batch resume ${batch_id}`, {
+      answers: [{ ask: /^Order/, confirm: true }],
+    })
+    expect(stderr.match(/could not be read/g)).toHaveLength(1)
+  })
+})
+
 describe('the people who wait in a stopped batch', () => {
   test.each(['was deleted', 'was replaced by that of another batch'])(
     'are not ordered by another store during the next run if the results file %s',

@@ -26,6 +26,7 @@ import {
   emptyText,
   type ForeignResults,
   hasFormatOfResults,
+  isResultsPathOfStore,
   openFileOfBatch,
   readForeignResults,
   readSheetResults,
@@ -58,7 +59,8 @@ export async function openExternalResults(
   for (const [resultsPath, why] of found.unreadable) {
     const resultsName = basename(resultsPath)
     // A file in another format is a copy that a user made, or the output of a command.
-    if (path !== undefined && !hasFormatOfResults(resultsPath, path)) {
+    const isCopy = path !== undefined && !hasFormatOfResults(resultsPath, path)
+    if (isCopy || (why !== emptyText && (await isResultsPathOfStore(ports.batches, resultsPath)))) {
       if (why !== emptyText) ports.onBatchEvent({ name: 'results-unread', file: resultsName, why })
       continue
     }
