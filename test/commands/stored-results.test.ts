@@ -183,11 +183,24 @@ describe('an order that a results file named', () => {
     expect(here.listOrderedEmails()).toEqual(createEmails(1))
   })
 
-  test('is ignored with --ignore-results, in each file for which it is given', async () => {
+  test('counts for another file also with --ignore-results, which is about the results files next to that file', async () => {
     const { here, other } = await sessionWithResults()
     here.write('more.csv', file(ana1))
-    expect((await here.type('batch run more.csv --package 102 --yes --ignore-results', other)).code).toBe(0)
+    const runMore = 'batch run more.csv --package 102 --yes --ignore-results'
+    expect((await here.type(runMore, other)).stdout).toContain('\n1  duplicate\n')
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com'])
+    expect((await here.type(`${runMore} --allow-duplicate`, other)).code).toBe(0)
     expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com', 'a1@example.com'])
+  })
+
+  test('counts after the person was purged, and names no file any more', async () => {
+    const { here, other } = await sessionWithResults()
+    await here.type('store purge --email a1@example.com --yes', other)
+    here.write('more.csv', file(ana1))
+    expect((await here.type('batch run more.csv --package 102 --yes', other)).stderr).toMatch(
+      /: ordered, by line 2 of a results file$/m,
+    )
+    expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com'])
   })
 
   test('is compared if its results file came after --ignore-results', async () => {

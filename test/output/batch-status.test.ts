@@ -5,7 +5,12 @@ import { followedBatchView } from '../../src/output/views/progress.ts'
 const plainTerminal = { isTTY: false, color: false, columns: undefined }
 
 function renderChecks(byType: Record<string, Record<string, number>>, requests = 2): string[] {
-  const progress = { statuses: { PARTIAL: 2 }, checks: { requests, by_type: byType }, attention: [] }
+  const progress = {
+    statuses: { PARTIAL: 2 },
+    checks: { requests, by_type: byType },
+    attention: [],
+    otherOrders: 0,
+  }
   const view = followedBatchView({ json: {}, text: () => 'batch' }, progress)
   return view.text(plainTerminal).split('\n').slice(3)
 }

@@ -75,8 +75,6 @@ export type NewRow =
 /** The rows of a file in file order. Positions start at 0. */
 export interface RowList extends Iterable<NewRow> {
   at(position: number): NewRow | undefined
-  /** Whether a user decided that the external results about the people of the file are ignored. */
-  readonly ignoresResults?: boolean
 }
 
 /** The number of rows of a batch that were accepted under another package than the batch has now. */

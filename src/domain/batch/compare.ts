@@ -79,7 +79,6 @@ export class FileComparer {
   readonly #allowed: Allowed
   readonly #relationsOf: (packageId: number) => KnownRelations
   readonly #earlierRows: EarlierRows
-  readonly #ignoresResults: boolean
   #position = -1
 
   /** `rows` returns earlier rows by position. Rows must be compared in the order of `rows`. */
@@ -93,7 +92,6 @@ export class FileComparer {
     this.#allowed = allowed
     this.#relationsOf = relationsOf
     this.#earlierRows = new EarlierRows(batch, rows, allowed)
-    this.#ignoresResults = rows.ignoresResults === true
   }
 
   /**
@@ -118,7 +116,7 @@ export class FileComparer {
       account,
       externalResults,
     }
-    comparedOrder.externalResults = addStoredResults(comparedOrder, storedCandidates, this.#ignoresResults)
+    comparedOrder.externalResults = addStoredResults(comparedOrder, storedCandidates)
     row.externalResults = comparedOrder.externalResults
     const candidates = [...storedCandidates, ...this.#earlierRows.findCandidates(row, identities)]
     const relations = this.#relationsOf(packageId)

@@ -93,11 +93,11 @@ export class PackedRows implements RowList {
   /** Rows that are not pending, by position. */
   readonly #notPending = new Map<number, NewRow>()
   readonly #resultsByPosition = new Map<number, readonly ExternalResult[]>()
-  readonly ignoresResults: boolean
+  readonly #ignoresResults: boolean
 
   /** `ignoresResults` marks all external results as ignored. */
   constructor({ ignoresResults = false }: { ignoresResults?: boolean } = {}) {
-    this.ignoresResults = ignoresResults
+    this.#ignoresResults = ignoresResults
   }
 
   push(row: NewRow): void {
@@ -116,7 +116,7 @@ export class PackedRows implements RowList {
 
   /** Sets the external results for the person of the row at `position`. */
   setResults(position: number, results: readonly ExternalResult[]): void {
-    const isIgnored = this.ignoresResults
+    const isIgnored = this.#ignoresResults
     this.#resultsByPosition.set(
       position,
       isIgnored ? results.map((each) => ({ ...each, isIgnored })) : results,

@@ -105,9 +105,15 @@ export const erasurePolicy = {
       'reason',
       'field',
       'name_print',
+    ],
+    // The results keep the orders that they name, without the name of their file.
+    'emptied with --completely': [
+      'fingerprint',
+      'person_print',
+      'email_print',
+      'phone_print',
       'external_results',
     ],
-    'emptied with --completely': ['fingerprint', 'person_print', 'email_print', 'phone_print'],
   },
   attempts: {
     kept: [

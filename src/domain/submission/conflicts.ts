@@ -172,13 +172,11 @@ export function findConflicts(
 /**
  * Returns the external results of a row, and those that are stored with rows of the same or a similar person and name
  * an order that was made: a results file is found next to one file only. A similar person gets only those whose person
- * has the same e-mail or phone or is `unclear`. `isIgnored`: whether a user decided that the row’s external results are
- * ignored.
+ * has the same e-mail or phone or is `unclear`.
  */
 export function addStoredResults(
   row: ComparableRow,
   candidates: readonly Candidate[],
-  isIgnored = false,
 ): ComparableRow['externalResults'] {
   const { externalResults, account = '' } = row
   const results = [...(externalResults ?? [])]
@@ -206,7 +204,6 @@ export function addStoredResults(
         baseUrl,
         shares,
         ...(shared !== undefined && { person: 'similar' }),
-        ...(isIgnored && { isIgnored }),
       }
       const isKnown = results.some(
         ({ requestId, person }) =>

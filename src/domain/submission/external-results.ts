@@ -55,6 +55,12 @@ export function namesOrder({ state, requestId }: ResultOfRow): boolean {
   )
 }
 
+/** Returns a result without the name of its file; one that names no order does not count any more. */
+export function withoutFile(result: ExternalResult): ExternalResult {
+  const unnamed = { ...result, file: 'a results file' }
+  return namesOrder(result) ? unnamed : { ...unnamed, state: 'cancelled', requestId: undefined }
+}
+
 /**
  * Returns whether an account is compared with an external result: "An account sees its own people and those without
  * an account; without an account all people are seen."

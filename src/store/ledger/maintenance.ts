@@ -9,11 +9,23 @@ import type {
   StoreServer,
   PersonTraces,
 } from '../../domain/store/types.ts'
+import { withoutFile } from '../../domain/submission/external-results.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
 import type { RowId } from '../../domain/submission/submission.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
-import { type Values, type Work, all, get, insertRows, metaText, run, setMeta, together } from './engine.ts'
+import {
+  type Values,
+  type Work,
+  all,
+  get,
+  insertRows,
+  metaText,
+  run,
+  setMeta,
+  together,
+  updateRows,
+} from './engine.ts'
 import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import type { StoreContext } from './store-part.ts'
@@ -22,6 +34,7 @@ import {
   type StoredOrderRow,
   allOrders,
   listDamage,
+  parseExternalResults,
   sqlIsOfService,
   sqlList,
   sqlMayBeSent,
@@ -373,6 +386,7 @@ function* emptyRows(erased: string, values: Values, completely: boolean): Work<v
   const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${erased}`
   yield* run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
   yield* run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
+  yield* emptyResults(erased, values)
   const columns = columnsWithRule('submissions', 'emptied')
   if (completely) columns.push(...columnsWithRule('submissions', 'emptied with --completely'))
   yield* run(`UPDATE submissions AS s SET ${emptyAssignments(columns)} WHERE ${erased}`, values)
@@ -381,6 +395,19 @@ function* emptyRows(erased: string, values: Values, completely: boolean): Work<v
   const isEmpty = `b.kind = 'file' AND NOT EXISTS (${named})`
   const last = columnsWithRule('batches', 'emptied with the last person')
   yield* emptyBatches(isEmpty, [...columnsWithRule('batches', 'emptied'), ...last], {})
+}
+
+/** Removes the names of results files, which may name a person, and keeps only results that name an order. */
+function* emptyResults(erased: string, values: Values): Work<void> {
+  const select = `SELECT s.batch_id, s.row_number, s.external_results FROM submissions s
+    WHERE ${erased} AND s.external_results IS NOT NULL`
+  for (const { batchId, row, externalResults } of yield* all<RowId & { externalResults: string }>(
+    select,
+    values,
+  )) {
+    const results = parseExternalResults(externalResults)?.map((each) => withoutFile(each))
+    yield* updateRows('submissions', { externalResults: JSON.stringify(results) }, { batchId, row })
+  }
 }
 
 function* emptyBatches(where: string, columns: readonly string[], values: Values): Work<void> {

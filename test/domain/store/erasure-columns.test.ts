@@ -53,18 +53,18 @@ test('columns that identify the person or quote the request are emptied', () => 
     'reason',
     'field',
     'name_print',
-    'external_results',
   ])
   expect(columnsWithRule('attempts', 'emptied')).toEqual(['reason'])
   expect(columnsWithRule('decisions', 'emptied')).toEqual(['why'])
 })
 
-test('the keyed fingerprints are emptied only with --completely, so that an old file does not order a person twice', () => {
+test('the keyed fingerprints and the results of other stores are emptied only with --completely, so that an old file does not order a person twice', () => {
   expect(columnsWithRule('submissions', 'emptied with --completely')).toEqual([
     'fingerprint',
     'person_print',
     'email_print',
     'phone_print',
+    'external_results',
   ])
 })
 

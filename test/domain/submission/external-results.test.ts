@@ -153,18 +153,13 @@ test('a result that a user ignores stays ignored when it is read again, and is n
 test('a row gets the results that are stored with rows of the same or a similar person and name an order', () => {
   const order = orderWith({ ...row, batchId: 'other', state: 'duplicate', packageId: 9 })
   const candidate = { order, isSamePerson: true, hasResultsOnly: true }
-  const results = (
-    storedResults: ExternalResult[],
-    others = {},
-    added: Partial<ComparableRow> = {},
-    ignored = false,
-  ) => addStoredResults({ ...row, ...added }, [{ ...candidate, storedResults, ...others }], ignored)
+  const results = (storedResults: ExternalResult[], others = {}, added: Partial<ComparableRow> = {}) =>
+    addStoredResults({ ...row, ...added }, [{ ...candidate, storedResults, ...others }])
   expect(results([externalResult, { ...externalResult, state: 'pending', requestId: undefined }])).toEqual([
     externalResult,
   ])
   expect(results([{ ...externalResult, packageId: undefined }])).toMatchObject([{ packageId: 9 }])
   expect(results([externalResult], {}, { externalResults: [externalResult] })).toEqual([externalResult])
-  expect(results([externalResult], {}, {}, true)).toEqual([{ ...externalResult, isIgnored: true }])
   expect(results([{ ...externalResult, account: 'acme' }], {}, { account: 'beta' })).toBeUndefined()
   expect(results([{ ...externalResult, isIgnored: true }])).toBeUndefined()
   const similar = { isSamePerson: false, order: { ...order, recipient: { ...ann, phone: '+61400000099' } } }
