@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
 import { storeEvent } from '../harness/change-store.ts'
+import { createUnknownRow } from '../harness/unknown-row.ts'
 import { orderElsewhere } from '../harness/lost-data.ts'
 import { type Session, session } from '../harness/session.ts'
 
@@ -56,7 +57,7 @@ test('a run warns about requests of other programs that it could not read, and s
     127.0.0.1:PORT (olive.owner@example.com)   read just now
     Running    3 orders   read again: refcheck request list --refresh
     Needs you
-      2 requests of other programs  not read yet  refcheck batch reconcile
+      2 requests that this store did not record  not read yet  refcheck batch reconcile
     exit 0
   `)
   here.intercept(undefined)
@@ -276,4 +277,20 @@ test('a batch whose folder was renamed is resumed', async () => {
   renameSync(join(here.folder, 'a'), join(here.folder, 'b'))
   expect((await here.type(`batch resume ${id} --yes`)).code).toBe(0)
   expect(here.listOrderedEmails()).toEqual(createEmails(2))
+})
+
+/** The event of an own request whose outcome is unknown matches no row until it is reconciled. */
+test('status does not call an own request whose outcome is unknown one of other programs', async () => {
+  const here = await session()
+  await createUnknownRow(here)
+  await storeEvent(here, here.sandbox.requests()[1]?.request_id ?? '')
+  expect(await here.type('status')).toMatchInlineSnapshot(`
+    $ refcheck status
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    1 order   read again: refcheck request list --refresh
+    Needs you
+      Ana Row2                                  perhaps ordered  refcheck batch reconcile BATCH_1
+      1 request that this store did not record  not read yet     refcheck batch reconcile
+    exit 0
+  `)
 })

@@ -141,7 +141,7 @@ function attentionTable(
   }))
   if (unread > 0)
     cells.push({
-      who: `${formatCount(unread, 'request')} of other programs`,
+      who: `${formatCount(unread, 'request')} that this store did not record`,
       word: 'not read yet',
       style: 'yellow',
       reason: undefined,
