@@ -45,10 +45,12 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
         {
           "request_id": "REQUEST_1",
           "created_at": "2026-11-20T12:00:00.000Z",
+          "package_id": 102,
           "order": {
             "request_id": "REQUEST_2",
             "batch_id": "BATCH_1",
-            "row": 1
+            "row": 1,
+            "package_id": 102
           }
         }
       ]

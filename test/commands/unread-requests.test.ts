@@ -93,41 +93,43 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     write('events.ndjson', `${JSON.stringify(event)}\n`)
     expect(await all(['batch reconcile --events events.ndjson', 'batch reconcile --json', 'status'], ana))
       .toMatchInlineSnapshot(`
-      $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --events events.ndjson
-      possible second order: request REQUEST_2, created 2026-11-20 12:00 +00:00, is for somebody with the same e-mail as request REQUEST_1 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_2
-      exit 0
+        $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --events events.ndjson
+        possible second order: request REQUEST_2, created 2026-11-20 12:00 +00:00, is for somebody with the same e-mail as request REQUEST_1 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_2
+        exit 0
 
-      $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --json
-      {
-        "settled": [],
-        "ambiguous": [],
-        "open": [],
-        "reads": 0,
-        "unread": 0,
-        "second_orders": [
-          {
-            "request_id": "REQUEST_2",
-            "created_at": "2026-11-20T12:00:00.000Z",
-            "shares": [
-              "email"
-            ],
-            "order": {
-              "request_id": "REQUEST_1",
-              "batch_id": "BATCH_1",
-              "row": 1
+        $ REFCHECK_ACCOUNT=acme refcheck batch reconcile --json
+        {
+          "settled": [],
+          "ambiguous": [],
+          "open": [],
+          "reads": 0,
+          "unread": 0,
+          "second_orders": [
+            {
+              "request_id": "REQUEST_2",
+              "created_at": "2026-11-20T12:00:00.000Z",
+              "package_id": 102,
+              "shares": [
+                "email"
+              ],
+              "order": {
+                "request_id": "REQUEST_1",
+                "batch_id": "BATCH_1",
+                "row": 1,
+                "package_id": 102
+              }
             }
-          }
-        ]
-      }
-      exit 0
+          ]
+        }
+        exit 0
 
-      $ REFCHECK_ACCOUNT=acme refcheck status
-      127.0.0.1:PORT (olive.owner@example.com)   read just now
-      Running    1 order   read again: refcheck request list --refresh
-      Needs you
-        Ana Row1  perhaps ordered twice  refcheck batch reconcile
-      exit 0
-    `)
+        $ REFCHECK_ACCOUNT=acme refcheck status
+        127.0.0.1:PORT (olive.owner@example.com)   read just now
+        Running    1 order   read again: refcheck request list --refresh
+        Needs you
+          Ana Row1  perhaps ordered twice  refcheck batch reconcile
+        exit 0
+      `)
     await type('store accounts add beta')
     const beta = { env: { REFCHECK_ACCOUNT: 'beta' } }
     await type(`request create --package 102 ${otherPhone} --yes --allow-duplicate`, beta)

@@ -199,9 +199,10 @@ const reconciliation = z.strictObject({
     z.strictObject({
       request_id: z.string(),
       created_at: z.string(),
+      package_id: z.int(),
       /** What a similar person has in common; absent for the same person. */
       shares: z.array(sharedDetail).optional(),
-      order: z.strictObject({ request_id: z.string(), batch_id: z.string(), row }),
+      order: z.strictObject({ request_id: z.string(), batch_id: z.string(), row, package_id: z.int() }),
     }),
   ),
 })

@@ -453,11 +453,17 @@ export function reconciledView(found: Reconciliation): View {
       reads,
       /** The number of requests that events name and that could not be read yet. */
       unread: unreadCount,
-      second_orders: secondOrders.map(({ requestId, createdAt, shares, order }) => ({
+      second_orders: secondOrders.map(({ requestId, createdAt, packageId, shares, order }) => ({
         request_id: requestId,
         created_at: createdAt,
+        package_id: packageId,
         ...(shares.length > 0 && { shares }),
-        order: { request_id: order.requestId, batch_id: order.batchId, row: order.row },
+        order: {
+          request_id: order.requestId,
+          batch_id: order.batchId,
+          row: order.row,
+          package_id: order.packageId,
+        },
       })),
     },
     text: () =>
