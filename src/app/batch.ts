@@ -255,10 +255,10 @@ async function createResultView(
       : await readFailedPeople(await app.services('batches', 'ledger', 'files'), batch)
   const text = resultText(fileName, result, failure, failedPeople)
   const isAnyoneOrdered = batch.counts.accepted + result.earlierOrders.count > 0
-  const hasOwnNextStep = failure?.isUserChoice === false || batch.counts.pending > 0
-  if (failure !== undefined && (hasOwnNextStep || (batch.counts.held === 0 && !isAnyoneOrdered)))
+  const { pending, held } = batch.counts
+  if (failure !== undefined && (!failure.isUserChoice || pending > 0 || (held === 0 && !isAnyoneOrdered)))
     return batchResultView(status, text, undefined, failedPeople)
-  if (failure !== undefined && batch.counts.held > 0)
+  if (failure !== undefined && held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`, failedPeople)
   const { failedRequestsCommand } = await import('../output/views/attention.ts')
   const notOrderedAgain = failedPeople.filter(({ isOrderedAgain }) => !isOrderedAgain)

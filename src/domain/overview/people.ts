@@ -10,7 +10,7 @@ import type { AttentionRow } from './attention.ts'
 /** The status of a row that the user left out. It differs from CANCELLED, which is a status of a request. */
 export const leftOutStatus = 'left out'
 
-export type PersonRow = Omit<ReturnType<typeof personRow>, 'is_ordered_again'> & { is_ordered_again: boolean }
+export type PersonRow = ReturnType<typeof personRow>
 
 /**
  * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlierOrder`: the accepted
@@ -50,7 +50,7 @@ export function personRow(
     /** Whether another row ordered the request, or may have ordered it. */
     is_repeat: perhapsOrdered !== undefined || (order !== undefined && order !== row),
     /** Whether the request ended without a result, and another order of the person has one or may still get it. */
-    is_ordered_again: false,
+    is_ordered_again: false as boolean,
     /** When the order was sent; set only if it was accepted. */
     ordered_at: order === undefined ? null : isoTime(order.attemptedAt),
     read_at: order === undefined ? null : isoTime(order.requestStatusAt ?? order.changedAt),
