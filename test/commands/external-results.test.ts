@@ -4,20 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { colleague } from '../harness/service-env.ts'
 import { type Session, session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('colleagues-results', { mustNotHappen: 'ordered twice' })
 
 const run = 'batch run people.csv --package 102 --yes'
-
-/** The environment of a colleague, who has another store and other settings, and works in the same folder. */
-const colleague = ({ folder }: Session, name = 'other') => ({
-  env: {
-    REFCHECK_DATA_DIR: join(folder, name, 'data'),
-    REFCHECK_CONFIG_DIR: join(folder, name, 'config'),
-  },
-})
 
 const header = 'first_name,last_name,email,phone'
 
@@ -30,7 +23,7 @@ describe('a results file of another store next to the input', () => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(3))
     await here.type(run)
-    expect(await here.type(run, { exported: colleague(here).env })).toMatchInlineSnapshot(`
+    expect(await here.type(run, colleague(here))).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2>
       2> people.csv: 3 rows
@@ -61,7 +54,7 @@ describe('a results file of another store next to the input', () => {
     const person = 'Ana,Row1,a1@example.com,+61400000001'
     here.write('people.csv', `package_id,${header}\n102,${person}\n103,${person}\n`)
     await here.type('batch run people.csv --yes')
-    const { env } = colleague(here)
+    const { exported: env } = colleague(here)
     for (const file of ['people.csv', 'people.results.csv', 'people.results.csv'])
       await here.type(`batch run ${file} --yes`, { exported: env })
     expect(here.sandbox.requests().map(({ package_id: id }) => id)).toEqual([102, 103])
@@ -75,7 +68,7 @@ describe('a results file of another store next to the input', () => {
       'people.csv',
       `${header}\nNew,Row,new@example.com,+61400000100\nAna,Row1,a1@example.com,+61400000001\nAna,Row2,a2@example.com,+61400000002\n`,
     )
-    expect(await here.type(run, { exported: colleague(here).env })).toMatchInlineSnapshot(`
+    expect(await here.type(run, colleague(here))).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2>
       2> people.csv: 3 rows
@@ -119,7 +112,7 @@ describe('a results file of another store next to the input', () => {
     const held = await here.type(`${run} --json`, other)
     expect([held.code, held.json()]).toMatchObject([10, { counts: { duplicate: 1, held: 2 } }])
     const { batch_id } = held.json() as { batch_id: string }
-    expect(await here.type(`batch rows ${batch_id}`, { exported: other.env })).toMatchInlineSnapshot(`
+    expect(await here.type(`batch rows ${batch_id}`, { exported: other.exported })).toMatchInlineSnapshot(`
       $ refcheck batch rows BATCH_2
       ROW  LINE  STATE      EMAIL           OUTCOME
       1    2     duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
@@ -130,7 +123,7 @@ describe('a results file of another store next to the input', () => {
       exit 0
     `)
     const released = await here.all([`batch release ${batch_id} --row 2`, `batch resume ${batch_id} --yes`], {
-      exported: other.env,
+      exported: other.exported,
     })
     expect(released).toMatchInlineSnapshot(`
       $ refcheck batch release BATCH_2 --row 2
@@ -305,7 +298,7 @@ describe('a results file', () => {
     const here = await session()
     writePeopleFile(here.folder, createEmails(1))
     await here.type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })
-    const other = colleague(here).env
+    const other = colleague(here).exported
     expect((await here.type(run, { env: { ...other, REFCHECK_ACCOUNT: 'beta' } })).code).toBe(0)
     expect(here.listOrderedEmails()).toHaveLength(2)
   })

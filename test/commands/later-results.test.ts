@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
+import { colleague } from '../harness/service-env.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /* src/docs/ordering.md, section 4, "Results files": a row is compared with the current state of the row of the results file. */
@@ -18,13 +19,6 @@ async function addUnsentBatch() {
   here.sandbox.setCredits(null)
   return { here, batch_id, other: colleague(here) }
 }
-
-const colleague = ({ folder }: Session) => ({
-  env: {
-    REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
-    REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
-  },
-})
 
 const readStates = async ({ type }: Session, batchId: string): Promise<string[]> =>
   ((await type(`batch rows ${batchId} --json`)).json() as { state: string }[]).map(({ state }) => state)
@@ -124,7 +118,7 @@ test('two stores that choose the same results file name at the same time write t
     if (request.method === 'POST' && !hasColleagueRun) {
       hasColleagueRun = true
       await here.type(`${run} --ignore-results`, {
-        env: { ...colleague(here).env, REFCHECK_ACCOUNT: 'acme' },
+        exported: { ...colleague(here).exported, REFCHECK_ACCOUNT: 'acme' },
       })
     }
     return ask(request)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { colleague } from '../harness/service-env.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /* src/docs/ordering.md, section 4, "Results files". */
@@ -17,13 +18,6 @@ const people = {
 }
 
 type Name = keyof typeof people
-
-const colleague = ({ folder }: Session) => ({
-  env: {
-    REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
-    REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
-  },
-})
 
 /** Lets a colleague with another store run the file before the next order of this store is sent. */
 function runElsewhereMeanwhile(here: Session): void {

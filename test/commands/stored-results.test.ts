@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { createEmails, writePeopleFile } from '../harness/batch-file.ts'
-import { type Session, session } from '../harness/session.ts'
+import { colleague } from '../harness/service-env.ts'
+import { session } from '../harness/session.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('colleagues-results', { mustNotHappen: 'ordered twice' })
@@ -17,14 +18,6 @@ const [ana1, ana2, bob] = [
   'Bob,Low,bob@example.com,+61400000100',
 ]
 
-/** The environment of another store, which works in the same folder. */
-const otherStore = ({ folder }: Session) => ({
-  exported: {
-    REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
-    REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
-  },
-})
-
 const file = (...rows: string[]): string => `${[header, ...rows].join('\n')}\n`
 
 /**
@@ -36,7 +29,7 @@ async function sessionWithResults() {
   writePeopleFile(here.folder, createEmails(2))
   await here.type(run)
   here.write('people.csv', file(ana1, ana2, bob))
-  const other = otherStore(here)
+  const other = colleague(here)
   expect((await here.type(run, other)).code).toBe(0)
   expect(here.listOrderedEmails()).toEqual([...createEmails(2), 'bob@example.com'])
   return { here, other }
@@ -105,7 +98,7 @@ describe('an order that a results file of another store names is found by every 
 
   test('a person whose row is invalid in a results file as the input is found once the row is corrected', async () => {
     const here = await session()
-    const other = otherStore(here)
+    const other = colleague(here)
     writePeopleFile(here.folder, createEmails(2))
     await here.type(run)
     const [names = '', first = '', second = ''] = here.read('people.results.csv').split('\n')
@@ -135,7 +128,7 @@ describe('an order that a results file of another store names is found by every 
 
   test('a row that waits when the results file is read for another batch is a duplicate when it is sent', async () => {
     const here = await session()
-    const other = otherStore(here)
+    const other = colleague(here)
     here.write('waiting.csv', file(bob, ana1))
     expect((await here.type('batch run waiting.csv --package 102 --yes --max 1', other)).code).not.toBe(0)
     writePeopleFile(here.folder, createEmails(1))
@@ -150,7 +143,7 @@ describe('an order that a results file of another store names is found by every 
 describe('an order that a results file named', () => {
   test('is known after the results file was overwritten without it', async () => {
     const here = await session()
-    const other = otherStore(here)
+    const other = colleague(here)
     writePeopleFile(here.folder, createEmails(2))
     await here.type(run)
     here.write('people.csv', file(ana1, ana2, bob, 'Cem,Ito,cem@example.com,+61400000200'))
@@ -165,7 +158,7 @@ describe('an order that a results file named', () => {
 
   test('is found by a worker if the results file came after the batch was queued', async () => {
     const here = await session()
-    const other = otherStore(here)
+    const other = colleague(here)
     writePeopleFile(here.folder, createEmails(1))
     expect((await here.type('batch queue people.csv --package 102 --yes', other)).code).toBe(0)
     rmSync(join(here.folder, 'people.results.csv'))
@@ -205,7 +198,7 @@ describe('an order that a results file named', () => {
 
   test('is compared if its results file came after --ignore-results', async () => {
     const here = await session()
-    const other = otherStore(here)
+    const other = colleague(here)
     writePeopleFile(here.folder, createEmails(2))
     await here.type(run)
     const results = here.read('people.results.csv')
@@ -264,7 +257,7 @@ test('an order that a results file names holds a person who shares a value with 
 /** Only orders were looked for, and not the results that are stored with other rows. */
 test('a duplicate of a cancelled row whose order a results file names is not said to be free', async () => {
   const here = await session()
-  const other = otherStore(here)
+  const other = colleague(here)
   here.write('waiting.csv', file(bob, ana1))
   const { batch_id: id } = (
     await here.type('batch run waiting.csv --package 102 --yes --max 1 --json', other)

@@ -12,6 +12,11 @@ export function emptyEnv(folder: string): Record<string, string> {
   return { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
 }
 
+/** Options with which a session types as a colleague, who has another store and other settings, in the same folder. */
+export const colleague = ({ folder }: { folder: string }, name = 'other') => ({
+  exported: emptyEnv(join(folder, name)),
+})
+
 /** Returns the environment with the address and credentials of a sandbox, which makes a login unnecessary. */
 export function serviceEnv(
   url: string,
