@@ -377,4 +377,14 @@ describe('the people who wait in a stopped batch', () => {
     expect(statesOf(here.read('people.results.csv'))).toEqual(['Tom pending', 'Mei pending'])
     expect(statesOf(here.read('people.results-2.csv'))).toEqual(['Zoe accepted'])
   })
+
+  test('are sent by the next run also if the columns of batches were deleted from their results file', async () => {
+    const here = await session()
+    writePeople(here, ['Tom', 'Mei'])
+    await here.type(`${run} --max 1`)
+    const lines = here.read('people.results.csv').split('\n')
+    here.write('people.results.csv', lines.map((line) => line.split(',').slice(0, 7).join(',')).join('\n'))
+    expect((await here.type(run)).code).toBe(0)
+    expect(orderedNames(here)).toEqual(['tom', 'mei'])
+  })
 })

@@ -183,9 +183,12 @@ export async function readForeignResults(
 ): Promise<ForeignResults> {
   const found: ForeignResults = { resultsFiles: [], unreadable: new Map() }
   for (const resultsPath of await findPossibleResults(path)) {
-    const results = await readResults(files, resultsPath, async (file) =>
-      (await isOfStore(batches, file)) ? undefined : readSheetResults(file),
-    )
+    const results = await readResults(files, resultsPath, async (file) => {
+      if (await isOfStore(batches, file)) return undefined
+      // A user may have deleted the columns of batches from a file of this store, which knows its own open rows.
+      const isOwnPath = !hasBatchIds(file) && (await isResultsPathOfStore(batches, resultsPath))
+      return readSheetResults(file, { hasOpenRows: !isOwnPath })
+    })
     if (results === undefined || (results === noResultsText && !hasNameOfResults(resultsPath, path))) continue
     if (results === emptyText && (await isResultsPathOfStore(batches, resultsPath))) continue
     if (typeof results === 'string') found.unreadable.set(resultsPath, results)
@@ -236,12 +239,19 @@ interface UnreadResult {
   read: () => ResultsRow | undefined
 }
 
-/** Returns the results in a file; undefined for a file without results. */
-export async function readSheetResults(file: BatchFile): Promise<ResultsFile | undefined> {
+const hasBatchIds = ({ sheet }: BatchFile): boolean =>
+  sheet.columns.some((each) => each.trim().toLowerCase() === 'refcheck_batch_id')
+
+/** Returns the results in a file; undefined for a file without results. `hasOpenRows`: also rows without a request id. */
+export async function readSheetResults(
+  file: BatchFile,
+  { hasOpenRows = true }: { hasOpenRows?: boolean } = {},
+): Promise<ResultsFile | undefined> {
   const { name, path, sha256 } = file
   const rows: (ResultsRow | undefined)[] = []
   const byPerson = new Map<string, Map<string, ResultsRow>>()
-  for await (const row of resultsRows(file)) {
+  for await (const each of resultsRows(file)) {
+    const row = hasOpenRows || each?.requestId !== undefined ? each : undefined
     rows.push(row)
     if (row?.digests === undefined || !isEvidence(row)) continue
     const key = createPersonKey(row.digests)
@@ -301,12 +311,24 @@ export async function isReplaceable(
   path: string,
   { id, resultsFile, readPeople }: ReplacingBatch,
 ): Promise<boolean> {
+  let requests: Set<string | undefined> | undefined
+  const readRequests = async (): Promise<ReadonlySet<string | undefined>> => {
+    if (requests !== undefined) return requests
+    requests = new Set()
+    for await (const { requestId } of batches.rows(id)) requests.add(requestId)
+    return requests
+  }
   const answer = await readResults(files, path, async (file) => {
     const isOwn = createOwnIdCheck(batches)
     for await (const { batchId, read } of unreadResults(file)) {
       if (batchId === id) continue
       const row = read()
       if (row === undefined) continue
+      if (path === resultsFile && !hasBatchIds(file)) {
+        // A user may have deleted the columns of batches. Requests of other stores are not replaced.
+        if (row.requestId === undefined || (await readRequests()).has(row.requestId)) continue
+        return false
+      }
       if (!(await isOwn(batchId))) return false
       if (!isEvidence(row)) continue
       const { digests } = row
