@@ -1,7 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
 import type { Recipient } from '../../contract/request.ts'
-import { personName } from '../wording/text.ts'
 import { personKey } from './identity.ts'
 
 /** A value that two people have in common. `name`: the full name. */
@@ -244,12 +243,3 @@ function countBits(bits: number): number {
   sums = (sums & 0x33_33_33_33) + ((sums >>> 2) & 0x33_33_33_33)
   return Math.imul((sums + (sums >>> 4)) & 0x0f_0f_0f_0f, 0x01_01_01_01) >>> 24
 }
-
-/** Whether two people have the same whole name. Unlike `similarity`, these two compare texts and allow no difference. */
-export const hasSameName = (
-  one: Pick<Recipient, 'first_name' | 'last_name'>,
-  other: Pick<Recipient, 'first_name' | 'last_name'>,
-): boolean => personName(one).toLowerCase() === personName(other).toLowerCase()
-
-export const hasSamePhone = (one: Pick<Recipient, 'phone'>, other: Pick<Recipient, 'phone'>): boolean =>
-  one.phone.replaceAll(/\D/g, '') === other.phone.replaceAll(/\D/g, '')
