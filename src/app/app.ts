@@ -448,7 +448,7 @@ async function openStore(app: App, limits: Partial<StoreOptions>, shouldErase = 
   const store = await open({ ...(await app.storeOptions()), ...limits })
   app.onClose(() => store.close())
   if (!shouldErase || !store.maintenance.hasFilesToErase) return store
-  const { eraseFiles } = await import('../usecases/store/files-of-person.ts')
+  const { eraseFiles } = await import('../usecases/store/erase-files.ts')
   const services = await app.services('drafts', 'plans', 'writtenFiles', 'reportFolders')
   try {
     await store.maintenance.finishErasure(async (files) => {

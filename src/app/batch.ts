@@ -309,15 +309,17 @@ export async function batchView(
 /**
  * Returns the status of a batch with the name of its package, if that is known from an earlier list of packages, and with
  * the numbers of its rows whose people are ordered otherwise, and of its rows ordered under other
- * packages. The results file is named only if it has rows of the batch.
+ * packages. The results file is named only if it has the rows of the batch.
  */
 export async function statusWithPackage(app: App, storedBatch: Batch): Promise<BatchStatus> {
   const [{ readOrderedElsewhere }, { findResultsFile }] = await Promise.all([
     import('../usecases/batch/read-batch.ts'),
-    import('../usecases/batch/read-file.ts'),
+    import('../usecases/batch/results-file.ts'),
   ])
-  const files = await app.service('files')
-  const batch = { ...storedBatch, resultsFile: await findResultsFile(files, storedBatch) }
+  const batch = {
+    ...storedBatch,
+    resultsFile: await findResultsFile(await app.service('batches'), storedBatch),
+  }
   const elsewhere = await readOrderedElsewhere(await app.services('batches', 'heldRows'), batch)
   if (batch.packageId === undefined) return statusOf(batch, undefined, elsewhere)
   const { heldRows, packageNames } = await app.services('heldRows', 'packageNames')

@@ -1,6 +1,12 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
-import { durationFlag, momentFlag, batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/values.ts'
-import { reportFileFlags } from '../../cli/flags/report-files.ts'
+import {
+  durationFlag,
+  momentFlag,
+  batchIdFlag,
+  parseUuid,
+  requestFlag,
+  reportFileFlags,
+} from '../../cli/flags/values.ts'
 import { downloadReports, reportSource, openInViewer } from '../../app/report.ts'
 import { isSingleSource, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'

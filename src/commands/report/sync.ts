@@ -1,6 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { longTimeoutFlag } from '../../cli/flags/values.ts'
-import { reportFileFlags } from '../../cli/flags/report-files.ts'
+import { longTimeoutFlag, reportFileFlags } from '../../cli/flags/values.ts'
 import { acknowledgeWithoutReport, downloadReports } from '../../app/report.ts'
 import { updateStatusesInResults } from '../../app/request.ts'
 import { UsageError } from '../../errors/kinds.ts'

@@ -3,6 +3,7 @@ import { isoTime } from '../wording/time.ts'
 import { joinFirst, personName } from '../wording/text.ts'
 import type { KnownPerson, RequestResource } from '../../contract/request.ts'
 import type { Batch, Halt } from '../batch/batch.ts'
+import { serviceOf } from '../submission/identity.ts'
 import type { Submission, SecondOrder } from '../submission/submission.ts'
 
 /** Why an order needs a person, in order of precedence. */
@@ -112,6 +113,22 @@ function findKindAndTime(
 
 export const isEndedWithoutResult = (status: string | undefined): boolean =>
   status === 'ERROR' || status === 'CANCELLED'
+
+/**
+ * Returns the newest of some orders that is of the same package and service as a failed request, is another request, and
+ * has a result or may still get one.
+ */
+export const findOtherOrder = (
+  orders: readonly Submission[],
+  failed: Pick<Submission, 'baseUrl' | 'requestId'> & { packageId: number | undefined },
+): Submission | undefined =>
+  orders.findLast(
+    ({ packageId, baseUrl, requestId, requestStatus }) =>
+      packageId === failed.packageId &&
+      serviceOf(baseUrl) === serviceOf(failed.baseUrl) &&
+      requestId !== failed.requestId &&
+      !isEndedWithoutResult(requestStatus),
+  )
 
 /** Returns the note about requests that `status` no longer lists because the user has read them. */
 export function unlistedText(requests: readonly Pick<RequestResource, 'recipient' | 'status'>[]): string {

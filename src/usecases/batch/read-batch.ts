@@ -14,7 +14,7 @@ import {
 } from '../../domain/batch/batch-status.ts'
 import { countFailed, type FailedPerson, noConflicts } from '../../domain/batch/conflict-counts.ts'
 import type { BatchResult } from '../../domain/batch/verdict.ts'
-import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
+import { findOtherOrder } from '../../domain/overview/attention.ts'
 import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
@@ -22,8 +22,7 @@ import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmat
 import { joinFirst } from '../../domain/wording/text.ts'
 import { type SubmissionState, waitingStates } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
-import { serviceOf } from '../../domain/submission/identity.ts'
-import { type Submission, type SubmissionFilter, isUnmatched } from '../../domain/submission/submission.ts'
+import { isUnmatched } from '../../domain/submission/submission.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
@@ -133,28 +132,8 @@ export async function isOrderedAgainIn(
   const { email } = recipient ?? {}
   if (email === undefined) return false
   const states = ['sending', 'accepted', 'unknown'] as const
-  return (
-    (await findOtherOrder(ledger, { email, account, states }, { baseUrl, packageId, requestId })) !==
-    undefined
-  )
-}
-
-/**
- * Returns the newest order of the package at a service that has a result, or may still get one, and that is not the
- * failed request.
- */
-export async function findOtherOrder(
-  ledger: Pick<Services['ledger'], 'list'>,
-  filter: SubmissionFilter,
-  { baseUrl, packageId, requestId }: Pick<Submission, 'baseUrl' | 'requestId'> & Pick<BatchRow, 'packageId'>,
-): Promise<Submission | undefined> {
-  return (await ledger.list(filter)).findLast(
-    (order) =>
-      order.packageId === packageId &&
-      serviceOf(order.baseUrl) === serviceOf(baseUrl) &&
-      order.requestId !== requestId &&
-      !isEndedWithoutResult(order.requestStatus),
-  )
+  const orders = await ledger.list({ email, account, states })
+  return findOtherOrder(orders, { baseUrl, packageId, requestId }) !== undefined
 }
 
 export async function findRow(

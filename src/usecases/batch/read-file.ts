@@ -350,25 +350,6 @@ async function isStillOrdered(
   return value?.row === row && isEvidence(value)
 }
 
-/**
- * Returns the results file of a batch; undefined if it is missing or has the results of other batches, or is still empty
- * although rows were sent.
- */
-export async function findResultsFile(
-  files: FileSource,
-  { id, resultsFile, counts }: Pick<Batch, 'id' | 'resultsFile' | 'counts'>,
-): Promise<string | undefined> {
-  if (resultsFile === undefined) return undefined
-  const answer = await readResults(files, resultsFile, async (file) => {
-    for await (const row of resultsRows(file))
-      if (row !== undefined && (row.batchId ?? id) === id) return true
-    return false
-  })
-  if (answer === emptyText)
-    return counts.accepted + counts.rejected + counts.unknown === 0 ? resultsFile : undefined
-  return answer === undefined || answer === false ? undefined : resultsFile
-}
-
 /** Whether all results in a file are of batches of this store, whose own data then has precedence. */
 async function isOfStore(batches: Pick<Batches, 'find'>, file: BatchFile): Promise<boolean> {
   const isOwn = createOwnIdCheck(batches)

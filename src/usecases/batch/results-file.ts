@@ -7,7 +7,6 @@ import {
   type BatchFile,
   type BatchEventListener,
   createReplacingBatch,
-  findResultsFile,
   formatsByExtension,
   isReplaceable,
   numberedResultsPath,
@@ -241,17 +240,31 @@ export async function rewriteResults(services: ResultsServices, batch: Batch): P
  * batch that is running writes its file at the end.
  */
 export async function updateResults(services: ResultsServices, batch: Batch): Promise<void> {
-  const { id, resultsFile, addedAt } = batch
-  if (resultsFile === undefined || !(await pathExists(resultsFile))) return
-  const allBatches = await services.batches.list()
-  if (allBatches.some((other) => other.resultsFile === resultsFile && other.addedAt > addedAt)) return
-  const lease = await services.batches.acquire(id)
+  if ((await findResultsFile(services.batches, batch)) === undefined) return
+  const lease = await services.batches.acquire(batch.id)
   if (lease === undefined) return
   try {
     await rewriteResults(services, batch)
   } finally {
     await lease.release()
   }
+}
+
+/**
+ * Returns the results file of a batch; undefined if it is missing or has the results of a later batch, or is still empty
+ * although rows were sent.
+ */
+export async function findResultsFile(
+  batches: Pick<Batches, 'list'>,
+  { id, resultsFile, counts }: Pick<Batch, 'id' | 'resultsFile' | 'counts'>,
+): Promise<string | undefined> {
+  if (resultsFile === undefined) return undefined
+  const file = await lstat(resultsFile).catch(() => undefined)
+  if (file === undefined || (file.size === 0 && counts.accepted + counts.rejected + counts.unknown > 0))
+    return undefined
+  // The newest batch comes first.
+  const writer = (await batches.list()).find((each) => each.resultsFile === resultsFile)
+  return writer === undefined || writer.id === id ? resultsFile : undefined
 }
 
 /**
@@ -275,7 +288,11 @@ export async function updateStatuses(
         const file = lease && (await openFileOfBatch(files, batch))
         if (file !== undefined && (await updateStatusesInFile({ batches, files }, batch, file)))
           updatedNames.push(basename(batch.resultsFile))
-        if (lease !== undefined && file === undefined && (await findResultsFile(files, batch)) !== undefined)
+        if (
+          lease !== undefined &&
+          file === undefined &&
+          (await findResultsFile(batches, batch)) !== undefined
+        )
           onLeftOut?.(batch)
       } finally {
         await lease?.release()

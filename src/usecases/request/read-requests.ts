@@ -19,12 +19,11 @@ import {
   requestStatusOf,
   checksText,
 } from '../../domain/request/listed-request.ts'
-import { findOtherOrder } from '../batch/read-batch.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import { isEndedWithoutResult } from '../../domain/overview/attention.ts'
+import { findOtherOrder, isEndedWithoutResult } from '../../domain/overview/attention.ts'
 import { decisionCommand } from '../../domain/submission/duplicate.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -427,8 +426,8 @@ export async function findOrderedAgain(
   for (const result of results) {
     if (isUnread(result) || !isEndedWithoutResult(result.request.status)) continue
     const { request_id: requestId, package_id: packageId, recipient } = result.request
-    const filter = { email: recipient.email, states: ['accepted'] } as const
-    const other = await findOtherOrder(ledger, filter, { baseUrl, packageId, requestId })
+    const orders = await ledger.list({ email: recipient.email, states: ['accepted'] })
+    const other = findOtherOrder(orders, { baseUrl, packageId, requestId })
     if (other !== undefined) orderedAgain.set(requestId, other)
   }
   return orderedAgain

@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs'
-import { lstat, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-import { findFolderWeakness } from '../../disk/ownership.ts'
 import { reportKey } from '../../domain/report/record.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { containsPersonName } from '../../domain/store/erasure.ts'
 import type { ErasureTarget, FilesToErase, PersonTraces } from '../../domain/store/types.ts'
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
 import type { Services } from '../services.ts'
+import { isFile, isReplaceable } from './erase-files.ts'
 
 /** A file of this machine that contains data of the person. */
 export interface FoundFile {
@@ -145,45 +144,6 @@ export async function findFilesOfPerson(
     addFile(join(folder, 'manifest.json'), 'manifest')
     found.reports.push({ folder, keys: records.map(reportKey) })
   }
-}
-
-/** Erases files; a call may be repeated. Returns the paths that could not be removed safely. */
-export async function eraseFiles(
-  {
-    drafts,
-    plans,
-    writtenFiles,
-    reportFolders,
-  }: Pick<Services, 'drafts' | 'plans' | 'writtenFiles' | 'reportFolders'>,
-  files: FilesToErase,
-): Promise<string[]> {
-  for (const id of files.drafts) await drafts.remove(id)
-  for (const code of files.plans) await plans.remove(code)
-  let failure: unknown
-  const notRemoved: string[] = []
-  for (const path of files.files) {
-    if (isReplaceable(path)) continue
-    if (await isFile(path)) await rm(path, { force: true })
-    await writtenFiles.remove(path)
-  }
-  for (const { folder, keys } of files.reports) {
-    // An unusable folder must not prevent the removal of reports in the other folders.
-    try {
-      notRemoved.push(...(await reportFolders.erase(folder, keys)))
-    } catch (error) {
-      failure ??= error
-    }
-  }
-  if (failure !== undefined) throw failure
-  return notRemoved
-}
-
-/** Whether another account owns the file or could replace it, because it owns or may rename a folder above it. */
-const isReplaceable = (path: string): boolean => findFolderWeakness(path) !== undefined
-
-/** Whether the path is a regular file; links are not followed. */
-async function isFile(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isFile() === true
 }
 
 /** Whether a file contains one of these lower-case words; undefined if it cannot be read. */

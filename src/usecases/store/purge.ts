@@ -3,7 +3,8 @@ import { isDraftSelected } from '../../domain/form/stored-draft.ts'
 import { retentionStart } from '../../domain/wording/time.ts'
 import type { ErasureTarget, PersonNames, PurgeResult } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
-import { eraseFiles, findFilesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
+import { eraseFiles } from './erase-files.ts'
+import { findFilesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
 export const purgeServices = [
   'maintenance',
