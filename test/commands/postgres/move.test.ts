@@ -120,6 +120,7 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
     ),
   ).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --dry-run
+    2> Dry run: nothing was sent.
     again.csv: 3 rows
       1 order of 102 Identity check only
       2 rows ordered before, not sent
