@@ -189,8 +189,8 @@ const candidateColumns = [
 const isCandidate = sqlIsCandidate('s', canConflictSql)
 
 /**
- * Orders and external results that share a fingerprint with a row. `:skipsOthersOfBatch`: rows of the same batch are left out, unless they
- * have the same person, an unknown outcome, or may have been sent before the store lost attempts.
+ * Orders and external results that share a fingerprint with a row. `:skipsOthersOfBatch`: rows of the same batch are
+ * left out, unless they have the same person, an unknown outcome, or may have been sent before the store lost attempts.
  */
 export const selectCandidates = `${selectOrdersWith(candidateColumns)}
 WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_print = :phonePrint) AND ${isCandidate}
