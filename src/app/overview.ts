@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
-import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
+import { NotFoundError, RefcheckError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { QuotaStatus } from '../output/views/overview.ts'
 import type { OverviewScope, People } from '../usecases/overview/read.ts'
 import { requestIdStart } from '../domain/request/id-start.ts'
@@ -93,7 +93,11 @@ export async function markAsDone(
  */
 export async function countReportFiles(app: App): Promise<ReadonlyMap<string, number> | undefined> {
   const folder = await app.setting('output-dir')
-  const written = await (await app.service('writtenFiles')).list()
+  // A folder of earlier reports may be damaged or belong to another user; status does not depend on it.
+  const ignoreIfUnreadable = (error: unknown): undefined => {
+    if (!(error instanceof RefcheckError)) throw error
+  }
+  const written = (await (await app.service('writtenFiles')).list().catch(ignoreIfUnreadable)) ?? []
   const folders = new Set(written.flatMap(({ kind, path }) => (kind === 'reports' ? path : [])))
   if (folder !== undefined) folders.add(resolve(app.context.cwd, folder))
   if (folders.size === 0) return undefined
@@ -102,8 +106,13 @@ export async function countReportFiles(app: App): Promise<ReadonlyMap<string, nu
   const { requestKey } = await import('../domain/overview/overview.ts')
   const files = new Map<string, number>()
   for (const path of Array.from(folders, (each) => join(each, manifestName))) {
-    const text = await readText(path)
-    for (const { service, request_id: id } of text === undefined ? [] : parseManifest(text, path)) {
+    const readRecords = async () => {
+      const text = await readText(path)
+      return text === undefined ? [] : parseManifest(text, path)
+    }
+    const isConfigured = folder !== undefined && path === join(resolve(app.context.cwd, folder), manifestName)
+    const records = isConfigured ? await readRecords() : await readRecords().catch(ignoreIfUnreadable)
+    for (const { service, request_id: id } of records ?? []) {
       const key = requestKey(service, id ?? '')
       files.set(key, (files.get(key) ?? 0) + 1)
     }

@@ -93,10 +93,10 @@ export async function openRowsNote(app: App, baseUrl: string | undefined): Promi
     const store = await app.openStoreForCompletion()
     const batches = (await store?.batches.list({ includesSingleOrders: true })) ?? []
     const counts = batches.filter((batch) => serviceOf(batch.baseUrl) === serviceOf(baseUrl))
-    const sum = (state: 'pending' | 'held' | 'unknown' | 'rejected'): number =>
+    const sum = (state: 'pending' | 'held' | 'unknown'): number =>
       counts.reduce((total, batch) => total + batch.counts[state], 0)
     const waiting = sum('pending')
-    const needing = sum('held') + sum('unknown') + sum('rejected')
+    const needing = sum('held') + sum('unknown')
     if (waiting + needing === 0) return undefined
     const texts = [
       ...(waiting === 0 ? [] : [`${formatCount(waiting, 'row waits', 'rows wait')} to be sent`]),

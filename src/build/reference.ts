@@ -41,7 +41,8 @@ writeFileSync(join(makeEmptyFolder('reference'), 'reference.md'), `${markdown}\n
 const folder = makeEmptyFolder('reference', 'schemas')
 for (const [command, schema] of Object.entries(schemas)) {
   const file = join(folder, `${command.replaceAll(' ', '-')}.json`)
-  writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`)
+  // `refcheck reference` prints them indented; the package has a limit of 3 MB.
+  writeFileSync(file, `${JSON.stringify(schema)}\n`)
 }
 
 if (shouldUpdateManifest) {

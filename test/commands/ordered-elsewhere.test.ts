@@ -377,8 +377,9 @@ test('an invalid row counts as ordered by an earlier order of its person, but by
   const { type, write } = await session()
   write('mon.csv', `${header}\n${hal}\n`)
   await type('batch run mon.csv --package 102 --yes')
-  write('tue.csv', `${header}\n${hal.replace(/[^,]*$/, '12')}\nBob,Bly,bob@example.com,+61400000002\n`)
-  await type('batch run tue.csv --package 102 --yes --on-invalid skip')
+  const ownHeader = 'first_name,last_name,E-Mail,Mobil'
+  write('tue.csv', `${ownHeader}\n${hal.replace(/[^,]*$/, '12')}\nBob,Bly,bob@example.com,+61400000002\n`)
+  await type('batch run tue.csv --package 102 --yes --on-invalid skip --map E-Mail=email --map Mobil=phone')
   const tom = 'Tom,Tam,tom@example.com,+61400000003'
   write('p.csv', `${header},package_id\nMia,May,mia@example.com,+61400000004,102\n${tom},1O2\n`)
   await type('batch run p.csv --yes --on-invalid skip')

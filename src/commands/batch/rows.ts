@@ -49,7 +49,8 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const emptyText = `No row of ${batch.name}${states === undefined ? '' : ` is ${states.join(' or ')}`}.`
     this.answerList(batchRowsView(rowsWithReasons, reasons, names, emptyText))
     const pendingRows = rows.filter(({ state }) => state === 'pending')
-    if (isText && pendingRows.length > 0 && pendingRows.every(({ row }) => reasons.has(row)))
+    const canCancel = batch.counts.held === 0 && pendingRows.length === batch.counts.pending
+    if (isText && pendingRows.length > 0 && canCancel && pendingRows.every(({ row }) => reasons.has(row)))
       this.app.reporter.note(
         `The people of the pending rows are ordered. Cancel these rows with: refcheck batch cancel ${batch.id}`,
       )
@@ -57,7 +58,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     if (unknownCount > 0) this.app.reporter.note(hintToReconcile(batch.id, unknownCount))
     if (isText && rows.some(({ state, matches }) => state === 'rejected' && matches === undefined))
       this.app.reporter.note(orderRejectedHint(batch.id))
-    if (isText && rows.some(({ state, matches }) => state === 'invalid' && matches === undefined))
+    if (isText && rows.some(({ state, matches }) => state === 'invalid' && matches?.laterBatch === undefined))
       this.app.reporter.note(orderInvalidHint)
     if (openHeldRows.length > 0)
       this.app.reporter.note(hintForHeldRows(openHeldRows, this.app.prompter() !== undefined))

@@ -63,6 +63,8 @@ export type NewRow =
       packageId: number | undefined
       /** The person as far as the row could be read; a part that could not be read is ''. */
       person: Recipient
+      /** Which of the details by which a person is found are invalid. */
+      invalidDetails?: readonly ('email' | 'phone')[] | undefined
       reason: string
       /** The first invalid field. */
       field: string | undefined

@@ -6,7 +6,8 @@ import type { RequestBody } from '../../contract/request.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
 
 /** Returns the row that the store records. The store then compares it with other orders. */
-export function newRow({ row, source, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
+export function newRow(reading: RowReading): NewRow {
+  const { row, source, body, packageId, person, problems, invalidDetails, duplicateOf } = reading
   if (body !== undefined) {
     const { package_id, recipient } = body
     return {
@@ -25,6 +26,7 @@ export function newRow({ row, source, body, packageId, person, problems, duplica
     state: duplicateOf === undefined ? 'invalid' : 'duplicate',
     packageId,
     person,
+    invalidDetails,
     reason: reason === '' ? `is the same order as row ${duplicateOf ?? row}` : reason,
     field: first?.column,
     matchesRow: duplicateOf,

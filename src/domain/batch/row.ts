@@ -146,6 +146,8 @@ class RowReader {
       body,
       changes: this.#changes,
       problems: this.#problems,
+      invalidDetails:
+        this.#columnsWithProblem && personDetails.filter((each) => this.#columnsWithProblem?.has(each)),
     }
   }
 
@@ -359,6 +361,11 @@ export interface RowChange {
   to: string
 }
 
+const personDetails = ['email', 'phone'] as const
+
+/** A detail by which a person is found, besides the name. */
+export type PersonDetail = (typeof personDetails)[number]
+
 /** The result of reading a row. */
 export interface RowReading {
   /** The number of the data row, from 1. */
@@ -372,6 +379,8 @@ export interface RowReading {
   body: RequestBody | undefined
   changes: RowChange[]
   problems: RowProblem[]
+  /** Which of the details by which a person is found are invalid, whatever the headers of their columns are. */
+  invalidDetails?: readonly PersonDetail[] | undefined
   /** An earlier row with the same order. It is set when rows are compared. */
   duplicateOf?: number | undefined
 }

@@ -104,9 +104,8 @@ const laterOrderConditions = {
   exact: `o.person_print = s.person_print AND (o.state IN ('accepted', 'unknown', 'dropped') OR ${sqlMayBeSent('o')})`,
   corrected: `o.name_print = s.name_print AND CASE
       WHEN s.state = 'rejected' THEN o.email_print = s.email_print OR o.phone_print = s.phone_print
-      WHEN s.field = 'email' THEN o.phone_print = s.phone_print
-      WHEN s.field = 'phone' THEN o.email_print = s.email_print
-      ELSE o.email_print = s.email_print AND o.phone_print = s.phone_print END
+      ELSE coalesce(o.email_print = s.email_print, TRUE) AND coalesce(o.phone_print = s.phone_print, TRUE)
+        AND coalesce(s.email_print, s.phone_print) IS NOT NULL END
     AND o.state = 'accepted' AND o.batch_id <> s.batch_id`,
 } as const
 

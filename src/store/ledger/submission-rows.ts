@@ -303,8 +303,6 @@ export function singleOrderRows(batch: NewBatch, fingerprint: Fingerprint) {
   return rows
 }
 
-const noFingerprints = { personPrint: undefined, emailPrint: undefined, phonePrint: undefined }
-
 /**
  * Returns a row of `submissions`, with the order that it conflicts with. All rows have the same fields, as
  * `insertRows` requires.
@@ -317,9 +315,11 @@ export function submissionFields(
   const order = row.state === 'pending' ? row : undefined
   const unsendable = row.state === 'pending' ? undefined : row
   const matchColumns = conflict && conflictColumns(conflict)
-  // An invalid row conflicts with no order. It has the fingerprints by which a later order of its person is found.
+  // An invalid row conflicts with no order. It has the fingerprints by which a later order of its person is found: of the
+  // name, and of the details that are valid.
   const known = order?.recipient ?? (row.state === 'invalid' ? row.person : undefined)
   const fingerprints = known && fingerprintPerson(fingerprint, known, order && identities)
+  const invalidDetails = (row.state === 'invalid' && row.invalidDetails) || []
   const { externalResults } = row
   const resultsMatch = unsendable?.externalResults && { batch: resultsBatch, row: 1 }
   const rowMatch =
@@ -337,8 +337,9 @@ export function submissionFields(
     body: order?.body,
     bodySha256: order && sha256(order.body),
     fingerprint: order && fingerprint(orderIdentity({ account, baseUrl, ...order })),
-    ...(fingerprints ?? noFingerprints),
     personPrint: order && fingerprints?.personPrint,
+    emailPrint: invalidDetails.includes('email') ? undefined : fingerprints?.emailPrint,
+    phonePrint: invalidDetails.includes('phone') ? undefined : fingerprints?.phonePrint,
     namePrint: known && fingerprintName(fingerprint, known),
     reason: unsendable?.reason,
     field: unsendable?.field,

@@ -128,6 +128,8 @@ export async function requireSameResults(
 ): Promise<Batch | undefined> {
   for (const [resultsPath = '', state] of statesOf(await readNeighbours(ports, files, path))) {
     if (resultsPath === claimedPath || states.get(resultsPath) === state) continue
+    // Of two runs that reserve a file at the same time, the one with the lower number goes on.
+    if (state === emptyText && claimedPath !== undefined && resultsPath.length > claimedPath.length) continue
     const added = state === emptyText ? await waitForBatch(ports.clock, findBatch) : await findBatch()
     if (added !== undefined) return added
     throw new InvalidInputError(

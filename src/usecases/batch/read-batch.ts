@@ -312,7 +312,9 @@ export async function readInvalidRows(
   batch: Batch,
 ): Promise<BatchRow[]> {
   if (batch.counts.invalid === 0) return []
-  return (await readRows(services, batch, ['invalid'])).filter(({ matches }) => matches === undefined)
+  return (await readRows(services, batch, ['invalid'])).filter(
+    ({ matches }) => matches?.laterBatch === undefined,
+  )
 }
 
 /**

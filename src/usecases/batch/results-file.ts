@@ -240,7 +240,7 @@ export async function rewriteResults(services: ResultsServices, batch: Batch): P
  * batch that is running writes its file at the end.
  */
 export async function updateResults(services: ResultsServices, batch: Batch): Promise<void> {
-  if ((await findResultsFile(services.batches, batch)) === undefined) return
+  if (!(await isWriterOfResults(services.batches, batch))) return
   const lease = await services.batches.acquire(batch.id)
   if (lease === undefined) return
   try {
@@ -250,21 +250,29 @@ export async function updateResults(services: ResultsServices, batch: Batch): Pr
   }
 }
 
+/** Whether a batch has a results file that exists and that no later batch uses. */
+async function isWriterOfResults(
+  batches: Pick<Batches, 'list'>,
+  { id, resultsFile }: Pick<Batch, 'id' | 'resultsFile'>,
+): Promise<boolean> {
+  if (resultsFile === undefined || !(await pathExists(resultsFile))) return false
+  // The newest batch comes first.
+  const writer = (await batches.list()).find((each) => each.resultsFile === resultsFile)
+  return writer === undefined || writer.id === id
+}
+
 /**
  * Returns the results file of a batch; undefined if it is missing or has the results of a later batch, or is still empty
  * although rows were sent.
  */
 export async function findResultsFile(
   batches: Pick<Batches, 'list'>,
-  { id, resultsFile, counts }: Pick<Batch, 'id' | 'resultsFile' | 'counts'>,
+  batch: Pick<Batch, 'id' | 'resultsFile' | 'counts'>,
 ): Promise<string | undefined> {
-  if (resultsFile === undefined) return undefined
-  const file = await lstat(resultsFile).catch(() => undefined)
-  if (file === undefined || (file.size === 0 && counts.accepted + counts.rejected + counts.unknown > 0))
-    return undefined
-  // The newest batch comes first.
-  const writer = (await batches.list()).find((each) => each.resultsFile === resultsFile)
-  return writer === undefined || writer.id === id ? resultsFile : undefined
+  const { resultsFile, counts } = batch
+  if (resultsFile === undefined || !(await isWriterOfResults(batches, batch))) return undefined
+  const hasSent = counts.accepted + counts.rejected + counts.unknown > 0
+  return hasSent && (await lstat(resultsFile)).size === 0 ? undefined : resultsFile
 }
 
 /**
@@ -288,12 +296,8 @@ export async function updateStatuses(
         const file = lease && (await openFileOfBatch(files, batch))
         if (file !== undefined && (await updateStatusesInFile({ batches, files }, batch, file)))
           updatedNames.push(basename(batch.resultsFile))
-        if (
-          lease !== undefined &&
-          file === undefined &&
-          (await findResultsFile(batches, batch)) !== undefined
-        )
-          onLeftOut?.(batch)
+        const isLeftOut = lease !== undefined && file === undefined && batch.path !== undefined
+        if (isLeftOut && (await findResultsFile(batches, batch)) !== undefined) onLeftOut?.(batch)
       } finally {
         await lease?.release()
       }

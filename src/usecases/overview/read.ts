@@ -268,7 +268,8 @@ async function addWaitingPeople(
     ? {
         ...item,
         reason: `${item.reason}; the people of the other rows are ordered otherwise`,
-        command: `refcheck batch cancel ${id}`,
+        // The command would also cancel held rows.
+        ...(counts.held === 0 && { command: `refcheck batch cancel ${id}` }),
       }
     : { ...item, reason: `${item.reason}; left to send: ${names.join(', ')}` }
 }

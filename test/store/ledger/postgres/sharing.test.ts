@@ -23,7 +23,7 @@ const expireLeases = async (): Promise<unknown> =>
 
 /** Ends the database sessions that have an advisory lock. */
 const endRunners = `
-SELECT pg_terminate_backend(pid) FROM pg_locks
+SELECT pg_terminate_backend(pid, 10000) FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
