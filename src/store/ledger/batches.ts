@@ -76,6 +76,9 @@ WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.{added}`
 const selectNewest = (where = ''): string => `${selectBatches}
 ${where} ORDER BY b.added_at DESC, b.{added} DESC`
 
+const selectLatestOfResults = `
+SELECT id FROM batches WHERE kind = 'file' AND results_file = :path ORDER BY added_at DESC, {added} DESC LIMIT 1`
+
 export const selectCounts = `
 SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batchId GROUP BY state`
 
@@ -368,6 +371,11 @@ export class Batches extends StorePart {
     const values = { start: id, beyond: `${id}g` }
     const found = await this.engine.run(all<SelectedBatch>(selectByIdStart, values))
     return found.length === 1 ? this.#toBatch(found[0]) : undefined
+  }
+
+  /** Returns the id of the newest batch that has its results at this path. */
+  async findLatestOfResults(path: string): Promise<string | undefined> {
+    return (await this.engine.run(get<{ id: string }>(selectLatestOfResults, { path })))?.id
   }
 
   /** Returns the batches, the newest first; those of single orders only on request. */

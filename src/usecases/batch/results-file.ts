@@ -252,13 +252,11 @@ export async function updateResults(services: ResultsServices, batch: Batch): Pr
 
 /** Whether a batch has a results file that exists and that no later batch uses. */
 async function isWriterOfResults(
-  batches: Pick<Batches, 'list'>,
+  batches: Pick<Batches, 'findLatestOfResults'>,
   { id, resultsFile }: Pick<Batch, 'id' | 'resultsFile'>,
 ): Promise<boolean> {
   if (resultsFile === undefined || !(await pathExists(resultsFile))) return false
-  // The newest batch comes first.
-  const writer = (await batches.list()).find((each) => each.resultsFile === resultsFile)
-  return writer === undefined || writer.id === id
+  return (await batches.findLatestOfResults(resultsFile)) === id
 }
 
 /**
@@ -266,7 +264,7 @@ async function isWriterOfResults(
  * although rows were sent.
  */
 export async function findResultsFile(
-  batches: Pick<Batches, 'list'>,
+  batches: Pick<Batches, 'findLatestOfResults'>,
   batch: Pick<Batch, 'id' | 'resultsFile' | 'counts'>,
 ): Promise<string | undefined> {
   const { resultsFile, counts } = batch
