@@ -365,3 +365,12 @@ describe('a results file', () => {
     expect([again.code, here.listOrderedEmails()]).toEqual([0, createEmails(2)])
   })
 })
+
+test('an empty results file that another run reserves while the question is open also stops a run with --results', async () => {
+  const here = await session()
+  writePeopleFile(here.folder, createEmails(1))
+  const reserve = async () => here.write('people.results.csv', '')
+  const answers = [{ ask: /^Order /, confirm: true, meanwhile: reserve }]
+  expect((await here.type('batch run people.csv --package 102 --results o.csv', { answers })).code).toBe(2)
+  expect(here.listOrderedEmails()).toEqual([])
+})

@@ -26,6 +26,7 @@ import {
   emptyText,
   type ForeignResults,
   hasFormatOfResults,
+  hasNameOfResults,
   isResultsPathOfStore,
   openFileOfBatch,
   readForeignResults,
@@ -114,6 +115,17 @@ export async function waitForBatch(
 }
 
 /**
+ * Whether a results file has a higher number than the one of the present run. Of two runs that reserve a file at the same
+ * time, the one with the lower number goes on. The other one finds it by its name, which a path that the user chose may
+ * not have.
+ */
+function isReservedLater(resultsPath: string, claimedPath = '', path = ''): boolean {
+  const areNumbered = hasNameOfResults(claimedPath, path) && hasNameOfResults(resultsPath, path)
+  const difference = resultsPath.length - claimedPath.length
+  return areNumbered && (difference > 0 || (difference === 0 && resultsPath > claimedPath))
+}
+
+/**
  * Throws an InvalidInputError if a results file next to a file of people was written since the file was compared with
  * them. `claimedPath`: the results file of the present run; `findBatch`: finds a batch of the same file that another
  * process of this store adds, which reserves an empty results file first. Returns such a batch.
@@ -128,8 +140,7 @@ export async function requireSameResults(
 ): Promise<Batch | undefined> {
   for (const [resultsPath = '', state] of statesOf(await readNeighbours(ports, files, path))) {
     if (resultsPath === claimedPath || states.get(resultsPath) === state) continue
-    // Of two runs that reserve a file at the same time, the one with the lower number goes on.
-    if (state === emptyText && claimedPath !== undefined && resultsPath.length > claimedPath.length) continue
+    if (state === emptyText && isReservedLater(resultsPath, claimedPath, path)) continue
     const added = state === emptyText ? await waitForBatch(ports.clock, findBatch) : await findBatch()
     if (added !== undefined) return added
     throw new InvalidInputError(

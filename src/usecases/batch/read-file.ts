@@ -142,9 +142,10 @@ async function findPossibleResults(path: string): Promise<string[]> {
 const startOfResultsName = (path: string): string => foldPath(`${basename(path, extname(path))}.results`)
 
 /** Whether a file next to the file at `path` has exactly a name under which a run writes results, in any format. */
-function hasNameOfResults(resultsPath: string, path: string): boolean {
+export function hasNameOfResults(resultsPath: string, path: string): boolean {
   const name = foldPath(basename(resultsPath, extname(resultsPath)))
-  return /^(?:-\d+)?$/.test(name.slice(startOfResultsName(path).length))
+  const start = startOfResultsName(path)
+  return name.startsWith(start) && /^(?:-\d+)?$/.test(name.slice(start.length))
 }
 
 /** A results file, with its rows by position and by person. */

@@ -1,5 +1,11 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
-import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
+import {
+  formatRow,
+  type Batch,
+  type BatchRow,
+  type LaterOrder,
+  type Match,
+} from '../../domain/batch/batch.ts'
 import { errorInResults, isPerhapsOrderedOtherwise, openOrderKey } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
@@ -292,7 +298,7 @@ async function readAttentionOfBatch(
 export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchOverview> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
-  const otherOrders = await readOtherOrders(services, batch)
+  const otherOrders = await readOtherOrders(services, batch, await readOrdersOfWaiting(services, batch))
   const orders = [...accepted, ...otherOrders.values()]
   return {
     statuses: countStatuses(orders),
@@ -302,25 +308,30 @@ export async function readBatchProgress(services: OverviewServices, batch: Batch
   }
 }
 
-/** Returns the accepted orders of other batches by which the people of a batch's rows are ordered, by `rowKey`. */
+/**
+ * Returns the accepted orders of other batches by which the people of a batch's rows are ordered, by `rowKey`.
+ * `ordersOfWaiting`: the result of `readOrdersOfWaiting`.
+ */
 async function readOtherOrders(
-  services: OverviewServices,
+  { batches, ledger }: Pick<OverviewServices, 'batches' | 'ledger'>,
   batch: Batch,
+  ordersOfWaiting: ReadonlyMap<number, LaterOrder>,
 ): Promise<ReadonlyMap<string, Submission>> {
   const { accepted, total } = batch.counts
   if (accepted === total) return new Map()
+  const otherIds = new Set<string>()
   const keys = new Set<string>()
-  for (const { match } of (await readOrdersOfWaiting(services, batch)).values()) keys.add(rowKey(match))
-  const states = ['duplicate', 'cancelled', 'rejected', 'invalid'] as const
-  for await (const row of services.batches.rows(batch.id, { states })) {
-    const key = repeatedOrderKey(row)
-    if (key !== undefined) keys.add(key)
+  const add = (order: Pick<Match, 'batchId' | 'row'> | undefined): void => {
+    if (order === undefined || order.batchId === batch.id) return
+    otherIds.add(order.batchId)
+    keys.add(rowKey(order))
   }
-  const otherIds = new Set(Array.from(keys, (key) => key.split(' ', 1).join('')))
-  otherIds.delete(batch.id)
+  for (const { match } of ordersOfWaiting.values()) add(match)
+  const states = ['duplicate', 'cancelled', 'rejected', 'invalid'] as const
+  for await (const row of batches.rows(batch.id, { states }))
+    if (repeatedOrderKey(row) !== undefined) add(row.matches)
   const orders: Submission[] = []
-  for (const batchId of otherIds)
-    orders.push(...(await services.ledger.list({ states: ['accepted'], batchId })))
+  for (const batchId of otherIds) orders.push(...(await ledger.list({ states: ['accepted'], batchId })))
   return ordersByKey(orders.filter((order) => keys.has(rowKey(order))))
 }
 
@@ -352,16 +363,16 @@ export async function readPeopleOfBatch(
     const order = ordersOfWaiting.get(row.row)?.match
     return order === undefined ? repeatedOrderKey(row) : rowKey(order)
   }
-  const hasRepeats = rows.some((row) => orderKey(row) !== undefined)
-  const earlierOrders = hasRepeats
-    ? ordersByKey(await services.ledger.list({ states: ['accepted'] }))
-    : new Map()
+  const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
+  const orders = new Map([
+    ...ordersByKey(accepted),
+    ...(await readOtherOrders(services, batch, ordersOfWaiting)),
+  ])
   const people: PersonRow[] = []
   for (const row of rows) {
-    const person = personRow(row, batch, earlierOrders.get(orderKey(row) ?? ''))
+    const person = personRow(row, batch, orders.get(orderKey(row) ?? ''))
     people.push(await markOrderedAgain(services.ledger, batch, row, person))
   }
-  const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
   return {
     people,
